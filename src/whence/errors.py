@@ -137,6 +137,10 @@ class MergeNotFound(NotFound, code="MERGE_NOT_FOUND"):
     """Merge not found"""
 
 
+class SuggestionNotFound(NotFound, code="SUGGESTION_NOT_FOUND"):
+    """Merge suggestion not found"""
+
+
 class MethodNotAllowed(WhenceError, code="METHOD_NOT_ALLOWED", status=405):
     """This route does not answer that method"""
 

@@ -86,6 +86,62 @@ async def test_trace_shows_the_way_back(hosted: "Installation", told: Told) -> N
     assert [claim["value"] for claim in only["sources"]["expiration"]] == ["1 hour", "30 minutes"]
 
 
+async def test_trace_shows_what_a_chunk_or_a_document_states(hosted: "Installation", told: Told) -> None:
+    document, (first, second, third, last) = str(told.sample.document.id), told.sample.ids
+    lines = [line.strip("│├└─ ") for line in hosted.run("trace", document).stdout.splitlines()]
+    assert lines[:2] == ["spec.pdf", f"chunk 0, page 1  {first}"]
+    assert (
+        lines[lines.index("Requirement OAuth 2.0, expiration: 30 minutes (older)") + 1]
+        == "“30 minutes” at 49-59"
+    )
+    assert 'Gateway checks OAuth 2.0: {"how": "every token"}' in lines
+    assert [line for line in lines if line.startswith("chunk ")][1:] == [
+        f"chunk 1, page 2  {second}",
+        f"chunk 2, page 3  {third}",
+    ]
+    assert hosted.run("trace", second).stdout.splitlines()[0] == "spec.pdf"
+    claims = hosted.json("trace", document, "--property=expiration")
+    assert [claim["value"] for claim in claims] == ["30 minutes", "1 hour"]
+    assert hosted.run("trace", last).stdout == "No claims.\n"
+    assert "Nothing was said of 'colour'" in hosted.run("trace", second, "--property=colour", code=1).stderr
+
+
+async def test_conflicts_are_listed(hosted: "Installation", told: Told) -> None:
+    head, current, older = hosted.run("objects", "conflicts").stdout.splitlines()
+    assert head.split() == ["OBJECT", "PROPERTY", "VALUE", "FROM"]
+    assert current.split("  ")[0] == "Requirement OAuth 2.0"
+    assert [part.strip() for part in current.split("  ") if part][1:] == [
+        "expiration",
+        "1 hour",
+        "spec.pdf, page 2, chunk 1",
+        "current",
+    ]
+    assert older.split("  ")[-1] == "spec.pdf, page 1, chunk 0"
+    assert "30 minutes" in older
+    (found,) = hosted.json("objects", "conflicts", "--object=oauth 2.0", "--property=expiration")
+    assert found["object_id"] == str(told.oauth)
+    assert hosted.json("objects", "conflicts", "--type=Component") == []
+
+
+async def test_suggestions_are_listed_accepted_and_dismissed(
+    hosted: "Installation", told: Told, store: Store
+) -> None:
+    others = [thing(name, "Component") for name in ("Gatewey", "API Manager", "AM")]
+    await say(store, told.chunks[3], *others, schema=2)
+    head, *rows = hosted.run("objects", "suggestions").stdout.splitlines()
+    assert head.split() == ["ID", "TYPE", "KEEP", "DROP", "SCORE", "REASONS"]
+    spelling, initials = [[part.strip() for part in row.split("  ") if part] for row in rows]
+    assert spelling[1:] == ["Component", "Gateway", "Gatewey", "0.86", "spelling"]
+    assert initials[1:] == ["Component", "API Manager", "AM", "0.70", "initials"]
+    said = hosted.run("objects", "suggestions", f"--accept={initials[0]}").stdout
+    assert said.startswith("AM is API Manager now. To undo: whence objects unmerge ")
+    said = hosted.run("objects", "suggestions", f"--dismiss={spelling[0]}").stdout
+    assert said == "Gateway and Gatewey are not suggested again.\n"
+    assert hosted.json("objects", "suggestions", "--type=Component") == []
+    gone = hosted.refused("objects", "suggestions", f"--accept={uuid4()}", code=1)
+    assert gone == "Merge suggestion not found"
+
+
 async def test_what_cannot_be_traced(hosted: "Installation", told: Told, store: Store) -> None:
     await say(store, told.chunks[3], thing("Gateway", "Service"))
     several = hosted.refused("trace", "Gateway", code=1)

@@ -574,7 +574,7 @@ async def test_an_absent_project_is_404(client: httpx.AsyncClient) -> None:
     error_of(answer, 404, "PROJECT_NOT_FOUND")
 
 
-async def test_filters_choose_the_documents_and_the_graph_keeps_silent(
+async def test_filters_choose_the_documents_and_the_claims(
     stocked: httpx.AsyncClient, store: Store, endpoint: ChatEndpoint
 ) -> None:
     await graph_of(store, await ingest(stocked, "Anna Lindqvist decides on travel.", name="who.txt"))

@@ -136,6 +136,7 @@ async def test_what_only_it_said_goes_as_was_told_before(
         "relationships": 1,
         "properties": 1,
         "relationship_properties": 0,
+        "conflicts": 1,
     }
     assert [lost["name"] for lost in lists["objects"]] == ["Own"]
     assert [(lost["property_name"], lost["falls_back_to"]) for lost in lists["properties"]] == [

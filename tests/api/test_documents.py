@@ -270,6 +270,7 @@ async def test_deleting_says_before_what_will_go(client: httpx.AsyncClient) -> N
         "relationships": 0,
         "properties": 0,
         "relationship_properties": 0,
+        "conflicts": 0,
         "graph": {"objects": [], "properties": [], "relationships": [], "relationship_properties": []},
     }
     assert data_of(await client.get(path)) == document

@@ -39,8 +39,11 @@ from whence.store import (
 from whence.store.connection import Connection, configure
 from whence.store.documents import Original
 from whence.store.graph import (
+    MergeSuggestion,
+    SuggestedObject,
     claim_moves,
     claims,
+    conflicts,
     impact,
     ledger,
     locks,
@@ -51,6 +54,7 @@ from whence.store.graph import (
     relationships,
     removal,
     schema_moves,
+    suggestions,
     write_chunk,
 )
 from whence.store.graph.schema_moves import (
@@ -79,6 +83,7 @@ PLANNED = (
     vectors,
     claim_moves,
     claims,
+    conflicts,
     locks,
     impact,
     ledger,
@@ -89,6 +94,7 @@ PLANNED = (
     relationships,
     removal,
     schema_moves,
+    suggestions,
     write_chunk,
 )
 PROJECTS = 1_000
@@ -185,6 +191,7 @@ INSERT INTO kb.relationship_provenance (project_id, id, relationship_id, said_so
 SELECT project_id, gen_random_uuid(), id, id, id, id, 1, now() FROM kb.graph_objects;
 INSERT INTO kb.object_merges
 SELECT project_id, id, id, id, gen_random_uuid(), 'Thing', 'x', 'merged ' || id, NULL, NULL, now(), now() FROM kb.graph_objects;
+INSERT INTO kb.dismissed_merges SELECT project_id, 'Thing', 'a ' || id, 'b ' || id, now() FROM kb.graph_objects;
 INSERT INTO kb.remembered_objects
 SELECT c.project_id, ident('gone', c.n), c.document_id, ident('gone', c.n), 'Thing', 'x', 'gone ' || c.n, now(), NULL, NULL, NULL, now(), 1
 FROM (SELECT *, row_number() OVER () AS n FROM kb.chunks LIMIT 20000) c;
@@ -412,6 +419,24 @@ def graph_reads() -> dict[str, Read]:
         "no such relationship": lambda s, _rows: _absent(s.graph.relationships.get(uuid4())),
         "no such merge": lambda s, _rows: _absent(s.graph.merges.get(uuid4())),
         "merges": lambda s, rows: s.graph.merges.page(rows[0][2], limit=20, offset=0),
+        "conflicts": lambda s, rows: s.graph.conflicts.page(rows[0][2], limit=20, offset=0),
+        "conflicts of an object": lambda s, rows: s.graph.conflicts.page(
+            rows[0][2], object_id=UUID(rows[0][0]), limit=20, offset=0
+        ),
+        "suggestions": lambda s, rows: s.graph.suggestions.page(rows[0][2], limit=20, offset=0),
+        "sorted objects": lambda s, rows: s.graph.objects.page(
+            rows[0][2],
+            limit=20,
+            offset=0,
+            sort="claims",
+            descending=True,
+            updated_since=now(),
+            ids=[UUID(row[0]) for row in rows[:100]],
+        ),
+        "many relationships": lambda s, rows: s.graph.relationships.many(rows[0][2], [UUID(rows[0][0])]),
+        "relationships within documents": lambda s, rows: s.graph.relationships.around(
+            rows[0][2], [UUID(rows[0][0])], document_ids=[rows[0][3]], limit=20
+        ),
         "many objects": lambda s, rows: s.graph.objects.many(rows[0][2], [UUID(row[0]) for row in rows]),
         "named objects": lambda s, rows: s.graph.objects.named(rows[0][2], ["a", "b"]),
         "numbered objects": lambda s, rows: s.graph.objects.numbered(rows[0][2], ["a", "b"]),
@@ -460,6 +485,15 @@ def provenance_reads() -> dict[str, Read]:
     return {
         "claims": lambda s, rows: s.graph.provenance.of_object(rows[0][2], UUID(rows[0][0]), **paged),
         "current claims": lambda s, rows: s.graph.provenance.current(rows[0][2], [UUID(rows[0][0])]),
+        "current claims within documents": lambda s, rows: s.graph.provenance.current(
+            rows[0][2], [UUID(rows[0][0])], document_ids=[rows[0][3]]
+        ),
+        "claims of a chunk": lambda s, rows: s.graph.provenance.stated(
+            rows[0][2], UUID(rows[0][0]), current=True, **paged
+        ),
+        "claims of a document": lambda s, rows: s.graph.provenance.stated(
+            rows[0][2], rows[0][3], property_name="name", **paged
+        ),
         "chunks of object": lambda s, rows: s.graph.provenance.chunks_of_object(
             rows[0][2], UUID(rows[0][0]), **paged
         ),
@@ -473,6 +507,11 @@ def provenance_reads() -> dict[str, Read]:
         "history": lambda s, rows: s.graph.provenance.history(rows[0][2], UUID(rows[0][0]), **paged),
         "current claims of relationships": lambda s, rows: s.graph.provenance.current_of_relationships(
             rows[0][2], [UUID(rows[0][0])]
+        ),
+        "claims of relationships within documents": lambda s, rows: (
+            s.graph.provenance.current_of_relationships(
+                rows[0][2], [UUID(rows[0][0])], document_ids=[rows[0][3]]
+            )
         ),
         "next chunk": lambda s, rows: s.graph.ledger.next_chunk(
             rows[0][2], rows[0][3], UUID(rows[0][1]), stale_before=2
@@ -565,6 +604,7 @@ def changes() -> dict[str, Read]:
         "waits": lambda s, _rows: s.queue.waits("whence:ingest", lock="x"),
         "doing": lambda s, _rows: s.queue.doing(1),
         "revoke": lambda s, _rows: _unknown(s),
+        "dismiss a suggestion": _dismissed,
         "first schema": lambda s, rows: s.schemas.first(rows[0][2], body={}, sha256=b"another"),
         "forget failures": lambda s, rows: s.graph.ledger.forget_failures(rows[0][2], UUID(rows[0][1])),
         "outlive a job": lambda s, rows: s.graph.ledger.outlive(rows[0][2], UUID(rows[0][1])),
@@ -635,6 +675,13 @@ async def _extracted(store: Store, rows: Any) -> None:
     await store.graph.merges.put_vectors(project_id, SPACE, {two: [1, 2, 3, 4]})
     await store.graph.merges.undo(project_id, merge.id)
     await _retyped(store, said)
+
+
+async def _dismissed(store: Store, rows: Any) -> None:
+    ends = [SuggestedObject(id=uuid4(), name=name, name_key=name) for name in "ab"]
+    suggestion = MergeSuggestion(id=uuid4(), type="Thing", score=1, reasons={}, keep=ends[0], drop=ends[1])
+    await store.graph.suggestions.dismiss(rows[0][2], suggestion)
+    await _absent(store.graph.suggestions.get(rows[0][2], uuid4()))
 
 
 async def _replaced(store: Store, rows: Any) -> None:

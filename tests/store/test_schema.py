@@ -49,6 +49,7 @@ def test_the_tables_of_the_design(ask: Any) -> None:
         "job_texts",
         "job_vectors",
         "object_merges",
+        "dismissed_merges",
         "remembered_objects",
         "hidden_claims",
         "hidden_relationship_claims",

@@ -125,6 +125,7 @@ class _Impact(AnswerShape):
     relationships: int = Field(description="Relationships that no other chunk states.")
     properties: int = Field(description="Properties of other objects that change or go.")
     relationship_properties: int = Field(description="The same for relationships that stay.")
+    conflicts: int = Field(description="Properties about which claims that go and claims that stay differ.")
     graph: GraphLoss = Field(description="The first hundred of each.")
 
 

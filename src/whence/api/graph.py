@@ -1,8 +1,8 @@
 """The graph: objects, relationships, and the claims that both rest on."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 from uuid import UUID
 
 from pydantic import Field
@@ -22,11 +22,12 @@ from whence.models import (
 )
 from whence.store import Store
 from whence.store.chunks import ChunkView
-from whence.store.graph import Mention, Subgraph
+from whence.store.graph import Mention, PropertyConflict, Subgraph
 
 _SHOWN_CLAIMS = 200
 _SHOWN_RELATIONSHIP_CLAIMS = 100
 _SHOWN_MERGES = 100
+_SHOWN_VALUES = 20
 
 
 class MergeRequest(RequestShape):
@@ -85,6 +86,7 @@ class Grounds(AnswerShape):
     ordered_by: OrderedBy = Field(
         description="Whether that is the document's own date or the time of its version."
     )
+    text: str = Field(default="", description="The chunk's text, if asked for.")
 
     @classmethod
     def of(cls, claim: Claim | RelationshipClaim, /, **more: Any) -> Self:
@@ -111,6 +113,9 @@ class ElementModel(AnswerShape):
     end_offset: int | None
 
 
+Source = TypeVar("Source", bound=Grounds)
+
+
 class ClaimModel(Grounds):
     id: UUID
     object_id: UUID
@@ -119,6 +124,102 @@ class ClaimModel(Grounds):
     operation: Literal["created", "updated"]
     elements: list[ElementModel] | None = Field(description="Of a list: where each element comes from.")
     current: bool = Field(description="The object has its value now; of a list, its elements.")
+
+
+class ObjectRef(AnswerShape):
+    id: UUID
+    type: str
+    name: str
+
+
+class RelationshipRef(AnswerShape):
+    id: UUID
+    type: str
+    source: ObjectRef
+    target: ObjectRef
+
+    @classmethod
+    def of(cls, found: Relationship, /, **more: Any) -> Self:
+        source = ObjectRef(id=found.source_id, type=found.source_type, name=found.source_name)
+        target = ObjectRef(id=found.target_id, type=found.target_type, name=found.target_name)
+        return super().of(found, source=source, target=target, **more)
+
+
+class StatedClaim(Grounds):
+    """A claim of a chunk about an object's property or a relationship."""
+
+    id: UUID
+    kind: Literal["property", "relationship"]
+    object: ObjectRef | None = Field(description="Null for a relationship.")
+    relationship: RelationshipRef | None
+    property_name: str | None
+    value: Any = Field(description="The value of the property; of a relationship its properties.")
+    current: bool = Field(description="The newest claim about the property or the relationship.")
+
+    @classmethod
+    async def load(
+        cls, store: Store, project_id: UUID, found: Sequence[tuple[Claim | RelationshipClaim, bool]]
+    ) -> list[Self]:
+        """With the objects and relationships that the claims are about. Those that went since are left out."""
+        graph, claims = store.graph, [claim for claim, _ in found]
+        objects = {claim.object_id for claim in claims if isinstance(claim, Claim)}
+        related = {claim.relationship_id for claim in claims if isinstance(claim, RelationshipClaim)}
+        about: dict[UUID, ObjectRef | RelationshipRef] = {}
+        for one in await graph.objects.many(project_id, objects):
+            about[one.id] = ObjectRef.of(one)
+        for edge in await graph.relationships.many(project_id, related):
+            about[edge.id] = RelationshipRef.of(edge)
+        return [
+            cls._about(about[ident], claim, current)
+            for claim, current in found
+            if (ident := claim.object_id if isinstance(claim, Claim) else claim.relationship_id) in about
+        ]
+
+    @classmethod
+    def _about(
+        cls, ref: ObjectRef | RelationshipRef, claim: Claim | RelationshipClaim, current: bool
+    ) -> Self:
+        if isinstance(claim, Claim):
+            return cls.of(claim, kind="property", object=ref, relationship=None, current=current)
+        more = {"property_name": None, "value": claim.properties, "current": current}
+        return cls.of(claim, kind="relationship", object=None, relationship=ref, **more)
+
+
+class ConflictModel(AnswerShape):
+    """A property about which claims differ."""
+
+    object_id: UUID
+    object_type: str
+    object_name: str
+    property_name: str
+    value_count: int = Field(description="Number of different values.")
+    claims: list[ClaimModel] = Field(
+        description="The newest claim of each value, the current one first; at most twenty."
+    )
+
+    @classmethod
+    def of(cls, found: PropertyConflict, /, **more: Any) -> Self:
+        claims = [ClaimModel.of(claim) for claim in found.claims[:_SHOWN_VALUES]]
+        return super().of(found, value_count=len(found.claims), claims=claims, **more)
+
+
+class SuggestedObjectModel(AnswerShape):
+    id: UUID
+    name: str
+    claim_count: int
+
+
+class SuggestionModel(AnswerShape):
+    """Two objects of one type that may be one."""
+
+    id: UUID = Field(description="Derived from the type and the two names.")
+    type: str
+    score: float = Field(description="From 0 to 1.")
+    reasons: dict[Literal["initials", "containment", "spelling", "neighbours"], float] = Field(
+        description="Each with its score. `neighbours`: similar vectors and at least two shared neighbours."
+    )
+    keep: SuggestedObjectModel = Field(description="The object with more claims, which accepting keeps.")
+    drop: SuggestedObjectModel
 
 
 class RelationshipClaimModel(Grounds):
@@ -259,6 +360,13 @@ class GraphAnswer(AnswerShape):
 
 class WholeGraphAnswer(GraphAnswer):
     types: dict[str, int] = Field(description="Number of objects of each type in the project.")
+
+
+async def add_texts(store: Store, project_id: UUID, claims: Sequence[Source]) -> list[Source]:
+    """The claims with the text of their chunks."""
+    views = await store.chunks.bulk({str(claim.chunk_id) for claim in claims}, project_id=project_id)
+    texts = {UUID(view["id"]): view["content"] for view in views}
+    return [claim.model_copy(update={"text": texts.get(claim.chunk_id, "")}) for claim in claims]
 
 
 def claims_by_property(claims: Iterable[Claim]) -> dict[str, list[ClaimModel]]:

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from whence.chat.answerer import Answerer, AnswerRequest, Draft, say
 from whence.chat.citing import CitationStream, Validated, without_citations
-from whence.chat.graph import Fact, named_in, near_to, told_by_graph
+from whence.chat.graph import MOST_FILTERED, MOST_OBJECTS, Fact, named_in, near_to, told_by_graph
 from whence.chat.query_rewrite import is_small_talk, questions_followed_up
 from whence.chat.sources import Source
 from whence.chat.support import Citation, support
@@ -195,17 +195,20 @@ class Chat:
         before = questions_followed_up(asked.message, asked.history)
         query = f"{asked.message} {before}" if before else asked.message
         question = Question(query=query, limit=asked.limit, filters=asked.filters, highlight=False)
+        documents, most = None, MOST_OBJECTS
+        if asked.filters is not None:
+            documents = await self._store.documents.matching(project_id, asked.filters)
+            most = MOST_FILTERED
         found, named = await asyncio.gather(
-            self._search.find(project_id, question), named_in(self._store, project_id, query)
+            self._search.find(project_id, question), named_in(self._store, project_id, query, limit=most)
         )
         sources = [Source.of_hit(hit) for hit in found.hits]
-        if asked.filters is None:  # graph facts come from all documents
-            # If no chunk is relevant, an object that is only similar to the question is not relevant either.
-            near = await near_to(self._store, project_id, query, found.vector) if sources else []
-            facts = await told_by_graph(self._store, project_id, named, near)
-            if facts:
-                behind = await self._behind(project_id, facts, sources, found.vector)
-                sources = [Source.of_graph(facts), *sources, *behind]
+        # If no chunk is relevant, an object that is only similar to the question is not relevant either.
+        near = await near_to(self._store, project_id, query, found.vector, limit=most) if sources else []
+        facts = await told_by_graph(self._store, project_id, named, near, document_ids=documents)
+        if facts:
+            behind = await self._behind(project_id, facts, sources, found.vector)
+            sources = [Source.of_graph(facts), *sources, *behind]
         request = AnswerRequest(
             message=asked.message,
             sources=tuple(sources),

@@ -7,13 +7,15 @@ from typing import Any
 from uuid import UUID
 
 from whence.models import GraphObject, Relationship
-from whence.search import QueryVector
+from whence.search import QueryVector, values_claimed
 from whence.store import Store
 from whence.text.cjk import is_unspaced
 from whence.text.content_words import words
 from whence.text.names import names_in
 
-_MOST_OBJECTS = 8
+MOST_OBJECTS = 8
+MOST_FILTERED = 100
+"""Maximum number of objects of which those are chosen that the filtered documents mention."""
 _MOST_RELATIONSHIPS = 24
 _SIMILARITY = 0.7
 """The default threshold (docs/search.md)."""
@@ -39,21 +41,37 @@ class Fact:
 
 
 async def told_by_graph(
-    store: Store, project_id: UUID, named: Sequence[GraphObject], near: Sequence[GraphObject]
+    store: Store,
+    project_id: UUID,
+    named: Sequence[GraphObject],
+    near: Sequence[GraphObject],
+    *,
+    document_ids: Sequence[UUID] | None = None,
 ) -> list[Fact]:
-    """Facts about objects that the question names or resembles, as many as fit."""
-    objects = list({one.id: one for one in (*named, *near)}.values())[:_MOST_OBJECTS]
+    """Facts about objects that the question names or resembles, as many as fit; with `document_ids`, only what these documents say."""
+    objects = list({one.id: one for one in (*named, *near)}.values())
+    provenance = store.graph.provenance
+    objects = objects[:MOST_OBJECTS] if document_ids is None else objects
     if not objects:
         return []
+    claims = await provenance.current(project_id, [one.id for one in objects], document_ids=document_ids)
+    if document_ids is not None:
+        objects = values_claimed(objects, claims)[:MOST_OBJECTS]
     ids = [one.id for one in objects]
     by_name = {one.id for one in named}
-    relationships = await store.graph.relationships.around(project_id, ids, limit=_MOST_RELATIONSHIPS)
-    provenance = store.graph.provenance
+    relationships = await store.graph.relationships.around(
+        project_id, ids, document_ids=document_ids, limit=_MOST_RELATIONSHIPS
+    )
     said: dict[tuple[UUID, str], dict[str, Any]] = {}
-    for claim in await provenance.current(project_id, ids):
+    for claim in claims:
         of_property = said.setdefault((claim.object_id, claim.property_name), {})
         of_property[str(claim.place.chunk_id)] = claim.value
-    ties = await provenance.current_of_relationships(project_id, [one.id for one in relationships])
+    ties = await provenance.current_of_relationships(
+        project_id, [one.id for one in relationships], document_ids=document_ids
+    )
+    if document_ids is not None:
+        given = {claim.relationship_id: claim.properties for claim in ties}
+        relationships = [replace(one, properties=given.get(one.id, {})) for one in relationships]
     tied = {claim.relationship_id: str(claim.place.chunk_id) for claim in ties}
     facts = [replace(fact, named=one.id in by_name) for one in objects for fact in facts_of(one, said)]
     facts += [
@@ -67,19 +85,26 @@ async def told_by_graph(
     return _as_many_as_fit(facts)
 
 
-async def named_in(store: Store, project_id: UUID, question: str) -> list[GraphObject]:
+async def named_in(
+    store: Store, project_id: UUID, question: str, *, limit: int = MOST_OBJECTS
+) -> list[GraphObject]:
     """Objects that the question names. Names with an added number come last: OAuth may mean OAuth 2.0."""
     keys = names_asked(question)
     if not keys:
         return []
     objects = store.graph.objects
-    exactly = await objects.named(project_id, keys, limit=_MOST_OBJECTS)
-    but_a_number = await objects.numbered(project_id, keys, limit=_MOST_OBJECTS)
+    exactly = await objects.named(project_id, keys, limit=limit)
+    but_a_number = await objects.numbered(project_id, keys, limit=limit)
     return list({one.id: one for one in (*exactly, *but_a_number)}.values())
 
 
 async def near_to(
-    store: Store, project_id: UUID, question: str, vector: QueryVector | None
+    store: Store,
+    project_id: UUID,
+    question: str,
+    vector: QueryVector | None,
+    *,
+    limit: int = MOST_OBJECTS,
 ) -> list[GraphObject]:
     if vector is None:
         return []
@@ -88,7 +113,7 @@ async def near_to(
         return []
     threshold = measured or _SIMILARITY
     found = await store.graph.objects.similar(
-        project_id, vector.space.id, vector.value, limit=_MOST_OBJECTS, threshold=threshold
+        project_id, vector.space.id, vector.value, limit=limit, threshold=threshold
     )
     return [one for one, _ in found]
 

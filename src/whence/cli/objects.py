@@ -1,6 +1,8 @@
 """`whence objects` and `whence trace`: the objects of the graph, and the sources of their properties."""
 
 import sys
+from collections.abc import Sized
+from contextlib import suppress
 from itertools import groupby
 from typing import IO, TYPE_CHECKING
 from uuid import UUID
@@ -24,7 +26,7 @@ from whence.cli.output import (
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from whence.api.graph import ClaimModel, TracedObject
+    from whence.api.graph import ClaimModel, StatedClaim, TracedObject
     from whence.api.jobs import ReadingModel
     from whence.models import GraphObject, Merge
 
@@ -32,6 +34,7 @@ _WIDEST = 60
 _ALL = 2**31
 _MOST_CLAIMS = 10_000
 _FILE_WIDTH = 10_000  # no line breaks in a file
+_MERGED = "{dropped} is {kept} now. To undo: whence objects unmerge {id}"
 
 _object = click.argument("object")
 
@@ -104,7 +107,7 @@ async def merge(app: App, *, keep: str, drop: str, project: str) -> None:
     kept = await _find_object(app, project, keep)
     dropped = await _find_object(app, project, drop)
     done = await app.store.graph.merges.merge(kept.project_id, keep_id=kept.id, drop_id=dropped.id)
-    _show_merge(done, "{dropped} is {kept} now. To undo: whence objects unmerge {id}")
+    _show_merge(done, _MERGED)
 
 
 @objects.command()
@@ -116,6 +119,96 @@ async def unmerge(app: App, *, merge: UUID) -> None:
     merges = app.store.graph.merges
     undone = await merges.undo((await merges.get(merge)).project_id, merge)
     _show_merge(undone, "{dropped} and {kept} are two again.")
+
+
+@objects.command()
+@options.project
+@click.option("--object", "which", metavar="OBJECT", help="Only of this object.")
+@click.option("--type", "object_type", help="Only of objects of this type.")
+@click.option("--property", "property_name", metavar="NAME", help="Only of this property.")
+@options.limit
+@options.json
+@on_app
+async def conflicts(
+    app: App,
+    *,
+    project: str,
+    which: str | None,
+    object_type: str | None,
+    property_name: str | None,
+    limit: int,
+) -> None:
+    """List the properties about which documents differ, each with its values and their sources."""
+    from whence.api.graph import ConflictModel
+
+    project_id = (await find_project(app, project)).id
+    object_id = (await _find_object(app, project, which)).id if which else None
+    found, total = await app.store.graph.conflicts.page(
+        project_id,
+        object_id=object_id,
+        object_type=object_type,
+        property_name=property_name,
+        limit=limit,
+        offset=0,
+    )
+    models = [ConflictModel.of(one) for one in found]
+    rows = [
+        (
+            f"{printable(one.object_type)} {printable(one.object_name)}" if claim.current else "",
+            printable(one.property_name) if claim.current else "",
+            shorten(on_one_line(claim.value), _WIDEST),
+            _describe_place(claim),
+            "current" if claim.current else "",
+        )
+        for one in models
+        for claim in one.claims
+    ]
+    if printed_json(models):
+        return
+    print_table(("OBJECT", "PROPERTY", "VALUE", "FROM", ""), rows)
+    if total > len(models):
+        click.echo(f"{len(models)} of {total} conflicts; see --limit.", err=True)
+
+
+@objects.command()
+@options.project
+@click.option("--type", "object_type", help="Only objects of this type.")
+@click.option("--accept", type=click.UUID, metavar="ID", help="Merge the two objects of this suggestion.")
+@click.option("--dismiss", type=click.UUID, metavar="ID", help="Do not suggest these two again.")
+@options.limit
+@options.json
+@on_app
+async def suggestions(
+    app: App, *, project: str, object_type: str | None, accept: UUID | None, dismiss: UUID | None, limit: int
+) -> None:
+    """List pairs of objects that may be one; accept or dismiss one of them."""
+    from whence.api.graph import SuggestionModel
+
+    graph, project_id = app.store.graph, (await find_project(app, project)).id
+    if accept:
+        found = await graph.suggestions.get(project_id, accept)
+        merge = await graph.merges.merge(project_id, keep_id=found.keep.id, drop_id=found.drop.id)
+        _show_merge(merge, _MERGED)
+    elif dismiss:
+        found = await graph.suggestions.get(project_id, dismiss)
+        await graph.suggestions.dismiss(project_id, found)
+        both = f"{printable(found.keep.name)} and {printable(found.drop.name)}"
+        print_result(SuggestionModel.of(found), f"{both} are not suggested again.")
+    else:
+        some, total = await graph.suggestions.page(project_id, object_type=object_type, limit=limit, offset=0)
+        rows = [
+            (
+                one.id,
+                printable(one.type),
+                printable(one.keep.name),
+                printable(one.drop.name),
+                f"{one.score:.2f}",
+                ", ".join(one.reasons),
+            )
+            for one in some
+        ]
+        columns = ("ID", "TYPE", "KEEP", "DROP", "SCORE", "REASONS")
+        print_rows([SuggestionModel.of(one) for one in some], columns, rows, total=total)
 
 
 @objects.command()
@@ -160,22 +253,57 @@ async def export(app: App, *, project: str, output: IO[bytes]) -> None:
 @options.json
 @on_app
 async def trace(app: App, *, object: str, property_name: str | None, project: str) -> None:  # noqa: A002 - the name in the usage
-    """Show the sources of OBJECT, an id or a name: each property, its values and the words that support them."""
-    from rich.console import Console
+    """Show the sources of OBJECT, an id or a name: each property, its values and the words that support them.
 
-    from whence.api.graph import TracedObject
+    With the id of a chunk or a document: the claims that it makes.
+    """
+    from whence.api.graph import StatedClaim, TracedObject
+    from whence.errors import ObjectNotFound
 
-    found = await _find_object(app, project, object)
-    claims, _ = await app.store.graph.provenance.of_object(
+    provenance = app.store.graph.provenance
+    try:
+        found = await _find_object(app, project, object)
+    except ObjectNotFound:
+        if (project_id := await _find_source(app, object)) is None:
+            raise
+        stated, _ = await provenance.stated(
+            project_id, UUID(object), property_name=property_name, limit=_MOST_CLAIMS, offset=0
+        )
+        shown = await StatedClaim.load(app.store, project_id, stated)
+        _require_claims(shown, property_name)
+        if not printed_json(shown):
+            _print_tree(_draw_stated(shown))
+        return
+    claims, _ = await provenance.of_object(
         found.project_id, found.id, property_name=property_name, limit=_MOST_CLAIMS, offset=0
     )
-    traced = TracedObject.traced(found, claims)
-    if property_name is not None and not traced.sources:
+    answer = TracedObject.traced(found, claims)
+    _require_claims(answer.sources, property_name)
+    if not printed_json(answer):
+        _print_tree(_draw_tree(answer))
+
+
+def _require_claims(found: Sized, property_name: str | None) -> None:
+    if property_name is not None and not found:
         raise click.ClickException(f"Nothing was said of {printable(property_name)!r}")
-    if printed_json(traced):
-        return
+
+
+def _print_tree(tree: "Tree") -> None:
+    from rich.console import Console
+
     width = None if sys.stdout.isatty() else _FILE_WIDTH
-    Console(highlight=False, markup=False, width=width).print(_draw_tree(traced))
+    Console(highlight=False, markup=False, width=width).print(tree)
+
+
+async def _find_source(app: App, which: str) -> UUID | None:
+    """The project of the chunk or document with this id."""
+    from whence.errors import ChunkNotFound, DocumentNotFound
+
+    with suppress(ValueError, ChunkNotFound):
+        return (await app.store.hits.one(str(UUID(which)), project_id=None))[0]
+    with suppress(ValueError, DocumentNotFound):
+        return (await app.store.documents.get(UUID(which))).project_id
+    return None
 
 
 async def _find_object(app: App, project: str, which: str) -> "GraphObject":
@@ -220,6 +348,35 @@ def _draw_tree(found: "TracedObject") -> "Tree":
                     chunk.add(Text.assemble("“", (printable(claim.quote), "italic"), f"” at {span}"))
                 chunk.add(Text(f"schema {claim.schema_version}, {claim.read_at:%Y-%m-%d %H:%M}"))
     return tree
+
+
+def _draw_stated(claims: "list[StatedClaim]") -> "Tree":
+    """Document, chunk, claims in reading order; below each claim the words."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    tree = Tree(Text(printable(claims[0].document_name) if claims else "No claims.", style="bold"))
+    for _, group in groupby(claims, key=lambda claim: claim.chunk_id):
+        said = list(group)
+        chunk = tree.add(Text(f"chunk {said[0].chunk_index}{page_suffix(said[0].page)}  {said[0].chunk_id}"))
+        for claim in said:
+            value = "" if claim.value == {} else f": {on_one_line(claim.value)}"
+            older = "" if claim.current else " (older)"
+            leaf = chunk.add(
+                Text(f"{_describe_subject(claim)}{value}{older}", style="" if claim.current else "dim")
+            )
+            if claim.quote is not None:
+                span = f"{claim.start_offset}-{claim.end_offset}"
+                leaf.add(Text.assemble("“", (printable(claim.quote), "italic"), f"” at {span}"))
+    return tree
+
+
+def _describe_subject(claim: "StatedClaim") -> str:
+    if claim.object is not None:
+        return printable(f"{claim.object.type} {claim.object.name}, {claim.property_name}")
+    assert claim.relationship is not None
+    edge = claim.relationship
+    return printable(f"{edge.source.name} {edge.type} {edge.target.name}")
 
 
 def _print_rejections(reading: "ReadingModel") -> None:

@@ -9,7 +9,7 @@ query_text           questions in a message, text to embed
 vocabulary           corrects misspelt words of a question
 """
 
-from whence.search.expand import AlikeChunk, Context, Expansion
+from whence.search.expand import AlikeChunk, Context, Expansion, values_claimed
 from whence.search.fuse import QueryVector
 from whence.search.service import (
     MAX_LIMIT,
@@ -39,4 +39,5 @@ __all__ = [
     "Search",
     "SearchResult",
     "replace_words",
+    "values_claimed",
 ]

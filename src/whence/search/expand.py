@@ -6,11 +6,11 @@ It has the chunk's neighbours in its document, the most similar chunks (its own 
 import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 from uuid import UUID
 
-from whence.models import EmbeddingSpace
+from whence.models import Claim, EmbeddingSpace, GraphObject
 from whence.search.vectors import VectorLeg
 from whence.store import Store
 from whence.store.chunks import ChunkView
@@ -19,6 +19,7 @@ from whence.text.names import names_in
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+Told = TypeVar("Told", GraphObject, RelatedObject)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,8 @@ class Expander:
     setting: Setting
     """Without an embedding space, the context has only neighbours."""
     expansion: Expansion
+    documents: Sequence[UUID] | None = None
+    """The documents that related objects are told from; None for all."""
 
     async def around(self, ids: Sequence[UUID]) -> dict[UUID, Context]:
         beside = await self._beside(ids)
@@ -116,12 +119,17 @@ class Expander:
             await self.store.hits.objects(self.project_id, space, ids, count=count, similarity=similarity)
         )
         named = await self._named(ids, space)
-        return {
-            ident: list({one.id: one for one in (*named.get(ident, ()), *alike.get(ident, ()))}.values())[
-                :count
-            ]
+        found = {
+            ident: list({one.id: one for one in (*named.get(ident, ()), *alike.get(ident, ()))}.values())
             for ident in ids
         }
+        if self.documents is not None:
+            every = {one.id for some in found.values() for one in some}
+            claims = await self.store.graph.provenance.current(
+                self.project_id, every, document_ids=self.documents
+            )
+            found = {ident: values_claimed(some, claims) for ident, some in found.items()}
+        return {ident: some[:count] for ident, some in found.items()}
 
     async def _named(self, ids: Sequence[UUID], space: EmbeddingSpace) -> dict[UUID, list[RelatedObject]]:
         count, found = self.expansion.related_object_count, dict[UUID, list[RelatedObject]]()
@@ -144,6 +152,21 @@ class Expander:
         """Reads each chunk once, even if several contexts have it."""
         read = await self.store.chunks.bulk(map(str, ids), project_id=self.project_id) if ids else []
         return {UUID(view["id"]): view for view in read}
+
+
+def values_claimed(objects: Sequence[Told], claims: Iterable[Claim]) -> list[Told]:
+    """The objects with the names and values of these claims; those without any are left out."""
+    values = defaultdict[UUID, dict[str, Any]](dict)
+    for claim in claims:
+        value, newer = claim.value, values[claim.object_id].get(claim.property_name)
+        if newer is not None:  # a list has several claims, the newest first
+            value = [*value, *(one for one in newer if one not in value)]
+        values[claim.object_id][claim.property_name] = value
+    return [
+        replace(one, name=str(given.pop("name", one.name)), properties=given)
+        for one in objects
+        if (given := dict(values.get(one.id, {})))
+    ]
 
 
 def _grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:

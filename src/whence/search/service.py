@@ -433,7 +433,7 @@ class Search:
         best = [(scored, found) for scored in page if (found := reading.get(scored.chunk_id))]
         contexts: dict[UUID, Context] = {}
         if question.expansion is not None:
-            expander = self._expander(asked.project_id, asked.setting, question.expansion)
+            expander = self._expander(asked.project_id, asked.setting, question.expansion, asked.documents)
             contexts = await expander.around([UUID(bytes=scored.chunk_id) for scored, _ in best])
         contents = [found.chunk["content"] for _, found in best]
         highlights = asked.query.highlights(contents) if question.highlight else [[] for _ in best]
@@ -456,9 +456,20 @@ class Search:
         setting = await self._store.hits.setting(project_id)
         return (await self._expander(project_id, setting, expansion).around([chunk_id]))[chunk_id]
 
-    def _expander(self, project_id: UUID, setting: Setting, expansion: Expansion) -> Expander:
+    def _expander(
+        self,
+        project_id: UUID,
+        setting: Setting,
+        expansion: Expansion,
+        documents: Sequence[UUID] | None = None,
+    ) -> Expander:
         return Expander(
-            store=self._store, leg=self._leg, project_id=project_id, setting=setting, expansion=expansion
+            store=self._store,
+            leg=self._leg,
+            project_id=project_id,
+            setting=setting,
+            expansion=expansion,
+            documents=documents,
         )
 
 

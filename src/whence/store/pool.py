@@ -112,6 +112,8 @@ class PagedQuery(Generic[T]):
     source: LiteralString
     """From FROM to the end of WHERE."""
     order: LiteralString
+    counted: LiteralString = ""
+    """The source to count, if fewer tables give the same number."""
 
     @property
     def select(self) -> LiteralString:
@@ -119,7 +121,7 @@ class PagedQuery(Generic[T]):
 
     @property
     def count(self) -> LiteralString:
-        return f"SELECT count(*) {self.source}"
+        return f"SELECT count(*) {self.counted or self.source}"
 
 
 class Statements:

@@ -23,9 +23,11 @@ _SPACE = re.compile(r"\s+")
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
 _SINGLE_QUOTES = "\u2018\u2019\u201a\u201b\u2032\u2039\u203a\u02bc\u00b4"
 _DOUBLE_QUOTES = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"
-_UNIFIED = str.maketrans(
+TYPOGRAPHY = (
     dict.fromkeys(_DASHES, "-") | dict.fromkeys(_SINGLE_QUOTES, "'") | dict.fromkeys(_DOUBLE_QUOTES, '"')
 )
+"""Dashes and quotes, and the plain character that each counts as."""
+_UNIFIED = str.maketrans(TYPOGRAPHY)
 # Characters around a name that are not part of it. Dots only behind it: ".NET" is not "NET". "C#", "C++" and "_id" stay
 # as they are.
 _AROUND = " \"'`*,;:!?"

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from whence.models import ChunkExtraction
 from whence.store.graph import impact, write_chunk
+from whence.store.graph.conflicts import Conflicts, PropertyConflict
 from whence.store.graph.impact import GraphImpact
 from whence.store.graph.ledger import Ledger
 from whence.store.graph.merges import Merges
@@ -16,6 +17,7 @@ from whence.store.graph.provenance import Mention, Provenance
 from whence.store.graph.relationships import Relationships, Subgraph, Views
 from whence.store.graph.removal import ClaimRemoval
 from whence.store.graph.schema_moves import SchemaMoves
+from whence.store.graph.suggestions import MergeSuggestion, SuggestedObject, Suggestions
 from whence.store.graph.write_chunk import WrittenChunk
 from whence.store.pool import Queries
 
@@ -28,6 +30,8 @@ class Graph:
         self.provenance = Provenance(queries)
         self.ledger = Ledger(queries)
         self.merges = Merges(queries)
+        self.conflicts = Conflicts(queries)
+        self.suggestions = Suggestions(queries)
         self.removal = ClaimRemoval(queries)
         self.schema_moves = SchemaMoves(queries)
         self.views = Views(queries)
@@ -51,6 +55,9 @@ __all__ = [
     "Graph",
     "GraphImpact",
     "Mention",
+    "MergeSuggestion",
+    "PropertyConflict",
     "Subgraph",
+    "SuggestedObject",
     "WrittenChunk",
 ]

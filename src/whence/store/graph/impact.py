@@ -3,6 +3,7 @@
 from typing import Any, LiteralString
 from uuid import UUID
 
+from whence.store.graph.conflicts import COMPARABLE, value_key
 from whence.store.graph.order import JOIN_DOCUMENT, OLDEST_FIRST, rank, rank_ties, settle
 from whence.store.pool import Queries, reader
 
@@ -40,6 +41,14 @@ FROM claims p {JOIN_DOCUMENT} WHERE p.object_id NOT IN (SELECT object_id FROM lo
 CLAIMS: LiteralString = f"""{_GONE}
 SELECT count(*) FROM kb.object_provenance p
 WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)
+"""
+# Properties about which a claim that goes and one that stays differ.
+CONFLICTS: LiteralString = f"""{_LOST}
+SELECT count(*) FROM (
+    SELECT array_agg(DISTINCT p.value) AS given FROM claims p
+    WHERE {COMPARABLE} GROUP BY p.object_id, p.property_name
+    HAVING bool_or(p.goes) AND NOT bool_and(p.goes) AND count(DISTINCT p.value) > 1) e
+WHERE (SELECT count(DISTINCT {value_key("v")}) FROM unnest(e.given) v) > 1
 """
 OBJECTS: LiteralString = f"""{_LOST}
 SELECT o.id, o.type, o.name, count(*) OVER ()
@@ -107,6 +116,7 @@ async def deletion_impact(queries: Queries, project_id: UUID, ident: UUID, *, li
     """`ident` is the id of a document or a chunk."""
     params = {"project_id": project_id, "id": ident, "limit": limit}
     impact: GraphImpact = {"property_claims": await queries.value(CLAIMS, params), "graph": {}}
+    impact["conflicts"] = await queries.value(CONFLICTS, params)
     for name, (statement, columns) in _LISTS.items():
         rows = await queries.all(statement, params)
         impact[name] = rows[0][-1] if rows else 0

@@ -1,7 +1,8 @@
 """Objects: the nodes of the graph, and their vectors."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from typing import Any, LiteralString, TypeVar
+from datetime import datetime
+from typing import Any, Literal, LiteralString, TypeVar
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
@@ -10,7 +11,7 @@ from whence.errors import ObjectNotFound
 from whence.models import GraphObject
 from whence.store.graph.claims import storable
 from whence.store.halfvec import HalfVector, halfvec
-from whence.store.pool import PagedQuery, Queries, Row, Statements, reader
+from whence.store.pool import PagedQuery, Queries, Row, Statements, reader, uuids
 
 COLUMNS: LiteralString = (
     "o.project_id, o.id, o.type, o.name, o.name_key, o.properties, o.created_at, o.updated_at"
@@ -68,11 +69,28 @@ WHERE o.project_id = %(project_id)s
   AND (%(type)s::text IS NULL OR o.type = %(type)s)
   AND (%(name)s::text IS NULL OR position(lower(%(name)s) IN lower(o.name)) > 0)
   AND (%(properties)s::jsonb IS NULL OR o.properties @> %(properties)s)"""
-_OF_DOCUMENT: LiteralString = f"""{_FILTERED}
+_OF_DOCUMENT: LiteralString = """
   AND o.id IN (
       SELECT p.object_id FROM kb.chunks c
       JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.chunk_id = c.id
       WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s)"""
+_AMONG: LiteralString = """
+  AND o.id IN (
+      SELECT unnest(%(ids)s::uuid[])
+      UNION
+      SELECT m.object_id FROM kb.object_merges m
+      WHERE m.project_id = %(project_id)s AND m.dropped_id = ANY(%(ids)s::uuid[]))"""
+_SINCE: LiteralString = """
+  AND o.updated_at >= %(updated_since)s"""
+ObjectOrder = Literal["created", "name", "type", "updated", "claims"]
+_ORDERS: dict[ObjectOrder, LiteralString] = {
+    "created": "o.id",
+    "name": "o.name_key",
+    "type": "o.type",
+    "updated": "o.updated_at",
+    "claims": """(
+    SELECT count(*) FROM kb.object_provenance p WHERE p.project_id = %(project_id)s AND p.object_id = o.id)""",
+}
 TYPES: LiteralString = """
 SELECT o.type, count(*) FROM kb.graph_objects o WHERE o.project_id = %(project_id)s
 GROUP BY o.type ORDER BY o.type
@@ -198,16 +216,25 @@ class Objects(Statements):
         name: str | None = None,
         properties: Mapping[str, Any] | None = None,
         document_id: UUID | None = None,
+        ids: Sequence[UUID] | None = None,
+        updated_since: datetime | None = None,
+        sort: ObjectOrder = "created",
+        descending: bool = False,
     ) -> tuple[list[GraphObject], int]:
-        """The oldest first. `name` matches any part of a name."""
+        """`name` matches any part of a name. Of `ids`, those of merged objects lead to the objects they were merged into."""
         params = {
             "project_id": project_id,
             "type": object_type,
             "name": name,
             "properties": None if not properties else Jsonb(storable(properties)),
             "document_id": document_id,
+            "ids": uuids(ids or ()),
+            "updated_since": updated_since,
         }
-        listing = PagedQuery(object_of, COLUMNS, _OF_DOCUMENT if document_id else _FILTERED, "o.id")
+        clauses = ((document_id, _OF_DOCUMENT), (ids is not None, _AMONG), (updated_since, _SINCE))
+        source = _FILTERED + "".join(clause for given, clause in clauses if given)
+        order = f"{_ORDERS[sort]} {'DESC' if descending else 'ASC'}, o.id"
+        listing = PagedQuery(object_of, COLUMNS, source, order)
         return await self._queries.page(listing, params, limit=limit, offset=offset)
 
     async def types(self, project_id: UUID) -> dict[str, int]:

@@ -1,6 +1,6 @@
 """Reads claims: where objects, properties and relationships came from."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, LiteralString
 from uuid import UUID
@@ -10,10 +10,10 @@ from whence.store.graph.ledger import IS_STALE, LAST_READING
 from whence.store.graph.objects import COLUMNS as OBJECT_COLUMNS
 from whence.store.graph.objects import object_of
 from whence.store.graph.order import AS_OF, JOIN_DOCUMENT, NEWEST_FIRST, rank
-from whence.store.pool import PagedQuery, Row, Statements, reader
+from whence.store.pool import PagedQuery, Row, Statements, reader, uuids
 
 # The page that the quote begins on: the last page with text that begins before it. Without a quote, the first page of the chunk.
-_PLACE: LiteralString = f"""
+PLACE: LiteralString = f"""
        c.id, c.chunk_index, d.id, d.name, coalesce((
            SELECT (page ->> 0)::integer FROM jsonb_array_elements(d.page_map) page
            WHERE (page ->> 1)::integer <= (c.metadata ->> 'startOffset')::integer + p.start_offset
@@ -42,17 +42,20 @@ def current(objects: LiteralString) -> LiteralString:
         ORDER BY p.object_id, p.said_of <> p.object_id, p.value <> to_jsonb(o.name), p.quote IS NULL, {NEWEST_FIRST}) n"""
 
 
-_CLAIM: LiteralString = """
+CLAIM: LiteralString = """
        p.id, p.object_id, p.property_name, p.value, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
        p.elements, p.extracted_at,"""
-_IS_CURRENT_OF_OBJECT: LiteralString = (
+_IS_CURRENT_IN_OBJECT: LiteralString = (
     f"p.id IN (SELECT w.id FROM ({current('p.object_id = %(object_id)s')}) w),"
 )
 # The claim itself as `claimed`: the inner query has a `p` of its own.
-_JOIN_CLAIMED: LiteralString = "CROSS JOIN LATERAL (SELECT p.object_id, p.property_name) claimed"
-_IS_CURRENT: LiteralString = f"""p.id IN (SELECT w.id FROM ({
+JOIN_CLAIMED: LiteralString = "CROSS JOIN LATERAL (SELECT p.object_id, p.property_name) claimed"
+IS_CURRENT: LiteralString = f"""p.id IN (SELECT w.id FROM ({
     current("p.object_id = claimed.object_id AND p.property_name = claimed.property_name")
 }) w),"""
+
+# With documents, only claims of their chunks.
+_WITHIN: LiteralString = "(%(document_ids)s::uuid[] IS NULL OR d.id = ANY(%(document_ids)s::uuid[]))"
 
 # Shown claims, and hidden ones that the same chunk made under another name of the property.
 _ALL: LiteralString = """(
@@ -68,8 +71,8 @@ _ALL: LiteralString = """(
                            AND h.property_name = q.property_name
     WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s)"""
 CURRENT: LiteralString = f"""
-SELECT {_CLAIM} true, {_PLACE}
-FROM ({current("p.object_id = ANY(%(ids)s)")}) w
+SELECT {CLAIM} true, {PLACE}
+FROM ({current(f"p.object_id = ANY(%(ids)s) AND {_WITHIN}")}) w
 JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.id = w.id {JOIN_DOCUMENT}
 ORDER BY p.object_id, p.property_name, w.place
 """
@@ -77,11 +80,43 @@ _TIE: LiteralString = """p.id, p.relationship_id, p.properties, p.schema_number,
        p.extracted_at,"""
 # The newest of each relationship.
 CURRENT_OF_RELATIONSHIP: LiteralString = f"""
-SELECT {_TIE} {_PLACE}
+SELECT {_TIE} {PLACE}
 FROM (SELECT DISTINCT ON (p.relationship_id) p.* FROM kb.relationship_provenance p {JOIN_DOCUMENT}
-      WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s)
+      WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s) AND {_WITHIN}
       ORDER BY p.relationship_id, {NEWEST_FIRST}) p {JOIN_DOCUMENT}
 ORDER BY p.relationship_id
+"""
+_BY_SOURCE: LiteralString = """p.chunk_id IN (
+            SELECT k.id FROM kb.chunks k WHERE k.project_id = %(project_id)s AND (k.id = %(id)s OR k.document_id = %(id)s))"""
+# The claims of a chunk or of all chunks of a document.
+_STATED: LiteralString = f"""
+FROM (SELECT p.id, p.chunk_id, p.start_offset, {IS_CURRENT.rstrip(",")} AS current
+      FROM kb.object_provenance p
+      JOIN kb.graph_objects t ON t.project_id = %(project_id)s AND t.id = p.object_id {JOIN_CLAIMED}
+      WHERE p.project_id = %(project_id)s AND {_BY_SOURCE}
+        AND (%(type)s::text IS NULL OR t.type = %(type)s)
+        AND (%(property_name)s::text IS NULL OR p.property_name = %(property_name)s)
+      UNION ALL
+      SELECT p.id, p.chunk_id, p.start_offset, p.id = newest.id
+      FROM kb.relationship_provenance p
+      JOIN kb.relationships t ON t.project_id = %(project_id)s AND t.id = p.relationship_id
+      CROSS JOIN LATERAL (
+          SELECT p.id FROM kb.relationship_provenance p {JOIN_DOCUMENT}
+          WHERE p.project_id = %(project_id)s AND p.relationship_id = t.id ORDER BY {NEWEST_FIRST} LIMIT 1) newest
+      WHERE p.project_id = %(project_id)s AND {_BY_SOURCE}
+        AND (%(type)s::text IS NULL OR t.type = %(type)s)
+        AND (%(property_name)s::text IS NULL OR p.properties ? %(property_name)s)) e
+JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
+WHERE %(current)s::boolean IS NULL OR e.current = %(current)s"""
+BY_ID: LiteralString = f"""
+SELECT {CLAIM} {IS_CURRENT} {PLACE}
+FROM kb.object_provenance p {JOIN_DOCUMENT} {JOIN_CLAIMED}
+WHERE p.project_id = %(project_id)s AND p.id = ANY(%(ids)s)
+"""
+RELATIONSHIP_CLAIMS_BY_ID: LiteralString = f"""
+SELECT {_TIE} {PLACE}
+FROM kb.relationship_provenance p {JOIN_DOCUMENT}
+WHERE p.project_id = %(project_id)s AND p.id = ANY(%(ids)s)
 """
 _EVENTS: LiteralString = f"""
 FROM (SELECT p.extracted_at AS happened_at, p.id, p.operation AS event, p.property_name, p.value,
@@ -122,7 +157,7 @@ Event = dict[str, Any]
 _place_of, _claim_of, _tie_of = reader(Place), reader(Claim), reader(RelationshipClaim)
 
 
-def _to_claim(row: Row) -> Claim:
+def to_claim(row: Row) -> Claim:
     return _claim_of((*row[:12], _place_of(row[12:])))
 
 
@@ -135,8 +170,8 @@ def _to_mention(row: Row) -> Mention:
 
 
 _OF_OBJECT = PagedQuery(
-    _to_claim,
-    _CLAIM + _IS_CURRENT_OF_OBJECT + _PLACE,
+    to_claim,
+    CLAIM + _IS_CURRENT_IN_OBJECT + PLACE,
     f"FROM {_ALL} p {JOIN_DOCUMENT} WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s",
     NEWEST_FIRST,
 )
@@ -144,7 +179,7 @@ _EVENT: LiteralString = """
        happened_at, id, event, property_name, value, schema_version, quote, chunk_id, document_id, dropped_id, dropped_name"""
 _HISTORY = PagedQuery(reader(Event, _EVENT), _EVENT, _EVENTS, "happened_at, id")
 _MENTIONS = PagedQuery(
-    _to_mention, f"p.property_names, p.schema_number, {_PLACE}", _CHUNKS_OF_OBJECT, "d.id, c.chunk_index"
+    _to_mention, f"p.property_names, p.schema_number, {PLACE}", _CHUNKS_OF_OBJECT, "d.id, c.chunk_index"
 )
 _MENTIONED = PagedQuery(
     lambda row: (object_of(row), tuple[str, ...](row[-1])),
@@ -153,18 +188,21 @@ _MENTIONED = PagedQuery(
     "o.id",
 )
 _OLDER = PagedQuery(
-    _to_claim,
-    _CLAIM + _IS_CURRENT + _PLACE,
-    f"""FROM kb.object_provenance p {JOIN_DOCUMENT} {LAST_READING} {_JOIN_CLAIMED}
+    to_claim,
+    CLAIM + IS_CURRENT + PLACE,
+    f"""FROM kb.object_provenance p {JOIN_DOCUMENT} {LAST_READING} {JOIN_CLAIMED}
 WHERE p.project_id = %(project_id)s AND p.schema_number < %(schema_number)s AND {IS_STALE}""",
     f"p.object_id, p.property_name, {NEWEST_FIRST}",
 )
 _OF_RELATIONSHIP = PagedQuery(
     _to_relationship_claim,
-    _TIE + _PLACE,
+    _TIE + PLACE,
     f"""FROM kb.relationship_provenance p {JOIN_DOCUMENT}
 WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s)""",
     NEWEST_FIRST,
+)
+_IN_READING_ORDER = PagedQuery(
+    lambda row: row, "e.id, e.current", _STATED, "c.chunk_index, e.start_offset NULLS LAST, e.id"
 )
 
 
@@ -176,10 +214,44 @@ class Provenance(Statements):
         params = {"project_id": project_id, "object_id": object_id, "property_name": property_name}
         return await self._queries.page(_OF_OBJECT, params, limit=limit, offset=offset)
 
-    async def current(self, project_id: UUID, object_ids: Iterable[UUID]) -> list[Claim]:
-        """The claims whose values the object has: one for the name and for each property, or several for a list, the newest first."""
-        params = {"project_id": project_id, "ids": list(object_ids)}
-        return [_to_claim(row) for row in await self._queries.all(CURRENT, params)]
+    async def stated(
+        self,
+        project_id: UUID,
+        ident: UUID,
+        *,
+        property_name: str | None = None,
+        of_type: str | None = None,
+        current: bool | None = None,
+        limit: int,
+        offset: int,
+    ) -> tuple[list[tuple[Claim | RelationshipClaim, bool]], int]:
+        """The claims of a chunk or a document in reading order, each with whether it is current."""
+        params = {
+            "project_id": project_id,
+            "id": ident,
+            "property_name": property_name,
+            "type": of_type,
+            "current": current,
+        }
+        rows, total = await self._queries.page(_IN_READING_ORDER, params, limit=limit, offset=offset)
+        asked = {"project_id": project_id, "ids": [row[0] for row in rows]}
+        found: dict[UUID, Claim | RelationshipClaim] = {}
+        for row in await self._queries.all(BY_ID, asked):
+            found[row[0]] = to_claim(row)
+        for row in await self._queries.all(RELATIONSHIP_CLAIMS_BY_ID, asked):
+            found[row[0]] = _to_relationship_claim(row)
+        return [(found[row[0]], row[1]) for row in rows if row[0] in found], total
+
+    async def current(
+        self, project_id: UUID, object_ids: Iterable[UUID], *, document_ids: Sequence[UUID] | None = None
+    ) -> list[Claim]:
+        """The claims whose values the object has: one for the name and for each property, or several for a list, the newest first.
+
+        With `document_ids`, the claims that would be current if there were only these documents.
+        """
+        within = None if document_ids is None else uuids(document_ids)
+        params = {"project_id": project_id, "ids": list(object_ids), "document_ids": within}
+        return [to_claim(row) for row in await self._queries.all(CURRENT, params)]
 
     async def history(
         self, project_id: UUID, object_id: UUID, *, limit: int, offset: int
@@ -217,9 +289,14 @@ class Provenance(Statements):
         return await self._queries.page(_OF_RELATIONSHIP, params, limit=limit, offset=offset)
 
     async def current_of_relationships(
-        self, project_id: UUID, relationship_ids: Iterable[UUID]
+        self,
+        project_id: UUID,
+        relationship_ids: Iterable[UUID],
+        *,
+        document_ids: Sequence[UUID] | None = None,
     ) -> list[RelationshipClaim]:
-        """The newest claim of each."""
-        params = {"project_id": project_id, "ids": list(relationship_ids)}
+        """The newest claim of each, with `document_ids` of those documents."""
+        within = None if document_ids is None else uuids(document_ids)
+        params = {"project_id": project_id, "ids": list(relationship_ids), "document_ids": within}
         rows = await self._queries.all(CURRENT_OF_RELATIONSHIP, params)
         return [_to_relationship_claim(row) for row in rows]

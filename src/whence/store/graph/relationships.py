@@ -1,6 +1,6 @@
 """Relationships, and small parts of the graph to be displayed or to be shown to a model."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import LiteralString
 from uuid import UUID
@@ -8,7 +8,7 @@ from uuid import UUID
 from whence.errors import RelationshipNotFound
 from whence.models import GraphObject, Relationship
 from whence.store.graph.objects import Objects, read_batches
-from whence.store.pool import PagedQuery, Queries, Statements, reader
+from whence.store.pool import PagedQuery, Queries, Statements, reader, uuids
 
 _COLUMNS: LiteralString = """r.project_id, r.id, r.type, r.source_id, s.type, s.name, r.target_id, t.type, t.name, r.properties,
        r.created_at, r.updated_at"""
@@ -22,7 +22,11 @@ SELECT_ONE: LiteralString = f"""
 {_SELECT}
 WHERE r.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR r.project_id = %(project_id)s)
 """
-_FILTERED: LiteralString = f"""{_FROM}
+SELECT_MANY: LiteralString = f"""
+{_SELECT}
+WHERE r.project_id = %(project_id)s AND r.id = ANY(%(ids)s)
+"""
+_FILTERED: LiteralString = """
 WHERE r.project_id = %(project_id)s
   AND (%(type)s::text IS NULL OR r.type = %(type)s)
   AND (%(source_id)s::uuid IS NULL OR r.source_id = %(source_id)s)
@@ -43,6 +47,11 @@ WHERE r.project_id = %(project_id)s AND r.id IN (
     SELECT a.id FROM kb.relationships a WHERE a.project_id = %(project_id)s AND a.source_id = ANY(%(ids)s)
     UNION
     SELECT b.id FROM kb.relationships b WHERE b.project_id = %(project_id)s AND b.target_id = ANY(%(ids)s))
+  AND (%(document_ids)s::uuid[] IS NULL OR EXISTS (
+      SELECT FROM kb.relationship_provenance p
+      JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
+      WHERE p.project_id = %(project_id)s AND p.relationship_id = r.id
+        AND c.document_id = ANY(%(document_ids)s::uuid[])))
 ORDER BY r.created_at, r.id LIMIT %(limit)s
 """
 BETWEEN: LiteralString = f"""
@@ -95,13 +104,27 @@ class Relationships(Statements):
             "object_id": object_id,
             "document_id": document_id,
         }
-        source = _FILTERED + (_OF_OBJECT if object_id else "") + (_OF_DOCUMENT if document_id else "")
-        listing = PagedQuery(_relationship_of, _COLUMNS, source, "r.id")
+        where = _FILTERED + (_OF_OBJECT if object_id else "") + (_OF_DOCUMENT if document_id else "")
+        counted = f"FROM kb.relationships r {where}"  # every relationship has both ends
+        listing = PagedQuery(_relationship_of, _COLUMNS, _FROM + where, "r.id", counted)
         return await self._queries.page(listing, params, limit=limit, offset=offset)
 
-    async def around(self, project_id: UUID, object_ids: Iterable[UUID], *, limit: int) -> list[Relationship]:
-        """Relationships with at least one end among the objects."""
-        params = {"project_id": project_id, "ids": list(object_ids), "limit": limit}
+    async def many(self, project_id: UUID, ids: Iterable[UUID]) -> list[Relationship]:
+        """Those that exist, in any order."""
+        params = {"project_id": project_id, "ids": list(ids)}
+        return [_relationship_of(row) for row in await self._queries.all(SELECT_MANY, params)]
+
+    async def around(
+        self,
+        project_id: UUID,
+        object_ids: Iterable[UUID],
+        *,
+        document_ids: Sequence[UUID] | None = None,
+        limit: int,
+    ) -> list[Relationship]:
+        """Relationships with at least one end among the objects; with `document_ids`, those that these documents state."""
+        within = None if document_ids is None else uuids(document_ids)
+        params = {"project_id": project_id, "ids": list(object_ids), "document_ids": within, "limit": limit}
         return [_relationship_of(row) for row in await self._queries.all(AROUND, params)]
 
     async def between(

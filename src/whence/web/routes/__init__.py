@@ -29,6 +29,7 @@ _ABSENT: dict[str, type[errors.WhenceError]] = {
     "object_id": errors.ObjectNotFound,
     "relationship_id": errors.RelationshipNotFound,
     "merge_id": errors.MergeNotFound,
+    "suggestion_id": errors.SuggestionNotFound,
 }
 ENDED: Responses = {200: {"description": "With `wait`: the job has ended."}}
 TEXT = {"type": "string"}

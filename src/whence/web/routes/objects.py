@@ -1,13 +1,16 @@
 """Objects: the nodes of the graph, each property with its claims; and merging two into one."""
 
-from typing import Annotated, Any
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from fastapi import HTTPException, Query, Response
 
 from whence.api.base import Listing
-from whence.api.graph import MergeModel, MergeRequest, ObjectAnswer, ObjectModel
-from whence.api.values import Ident, Value, json_object
+from whence.api.graph import MergeModel, MergeRequest, ObjectAnswer, ObjectModel, SuggestionModel
+from whence.api.values import UUID_SCHEMA, Ident, Value, all_canonical, json_object, moment, wrong
 from whence.errors import Conflict, InvalidUUID, MethodNotAllowed, ObjectNotFound
+from whence.store.graph.objects import ObjectOrder
 from whence.web.access import Reader, Writer
 from whence.web.parameters import DocumentFilter, NameFilter, Paged, PathId, ProjectFilter, TypeFilter
 from whence.web.responses import Enveloped, listed, success
@@ -16,6 +19,7 @@ from whence.web.routes import api_router, documented
 router = api_router("objects")
 
 MAX_NESTED = 20
+MAX_IDS = 100
 
 
 _JSON_TEXT = {"type": "string", "contentMediaType": "application/json", "examples": ['{"priority": "high"}']}
@@ -31,6 +35,31 @@ Properties = Annotated[
     Query(description="A JSON object: only objects that have these properties with these values."),
     Value(_read_properties, _JSON_TEXT),
 ]
+
+
+def _read_ids(value: list[str]) -> list[UUID]:
+    sent = [one.strip() for part in value for one in part.split(",")]
+    if len(sent) > MAX_IDS:
+        raise wrong(f"at most {MAX_IDS} ids", "too_long", provided=len(sent))
+    if (found := all_canonical(sent)) is None:
+        raise wrong("UUIDs, separated by commas", "uuid")
+    return [UUID(one) for one in found]
+
+
+_IDS = {"type": "array", "items": UUID_SCHEMA, "minItems": 1, "maxItems": MAX_IDS}
+Ids = Annotated[
+    list[Any] | None,
+    Query(description=f"Only these, at most {MAX_IDS}: repeated, or separated by commas."),
+    Value(_read_ids, _IDS),
+]
+UpdatedSince = Annotated[
+    datetime | None,
+    Query(alias="updatedSince", description="Only what changed at this time or later."),
+    moment(),
+]
+Sort = Annotated[ObjectOrder, Query(description="What to sort by; `claims` is their number.")]
+Direction = Annotated[Literal["asc", "desc"], Query(description="Ascending or descending.")]
+OfObject = Annotated[Ident | None, Query(alias="object", description="Only with this object.")]
 MergedInto = Annotated[Ident | None, Query(description="Only what became part of this object.")]
 
 
@@ -43,11 +72,17 @@ async def list_objects(
     name: NameFilter = None,
     properties: Properties = None,
     document_id: DocumentFilter = None,
+    ids: Ids = None,
+    updated_since: UpdatedSince = None,
+    sort: Sort = "created",
+    direction: Direction = "asc",
     page: Paged,
 ) -> Enveloped[Listing[ObjectModel]]:
-    """List the objects of a project, the oldest first.
+    """List the objects of a project, by default the oldest first.
 
     With a `document_id`, and a key for all projects, the project may be left out.
+
+    The id of an object that was merged into another leads to that other.
     """
     project = await access.existing_project(project_id, document_id=document_id)
     found, total = await access.store.graph.objects.page(
@@ -58,6 +93,10 @@ async def list_objects(
         name=name,
         properties=properties,
         document_id=document_id,
+        ids=ids,
+        updated_since=updated_since,
+        sort=sort,
+        descending=direction == "desc",
     )
     return listed(ObjectModel, found, total, page)
 
@@ -101,6 +140,47 @@ async def undo_merge(access: Writer, merge_id: PathId) -> Enveloped[MergeModel]:
     """Undo a merge: each object has its own claims again."""
     merge = await access.store.graph.merges.get(merge_id, project_id=access.project_id)
     return success(MergeModel.of(await access.store.graph.merges.undo(merge.project_id, merge.id)))
+
+
+@router.get("/projects/{project_id}/merge-suggestions")
+async def list_suggestions(
+    access: Reader,
+    project_id: PathId,
+    page: Paged,
+    object_type: TypeFilter = None,
+    object_id: OfObject = None,
+) -> Enveloped[Listing[SuggestionModel]]:
+    """List pairs of objects of one type that may be one, the best first, without dismissed ones."""
+    await access.existing_project(project_id)
+    found, total = await access.store.graph.suggestions.page(
+        project_id, object_type=object_type, object_id=object_id, limit=page.limit, offset=page.offset
+    )
+    return listed(SuggestionModel, found, total, page)
+
+
+@router.post(
+    "/projects/{project_id}/merge-suggestions/{suggestion_id}/accept", responses=documented(Conflict)
+)
+async def accept_suggestion(
+    access: Writer, project_id: PathId, suggestion_id: PathId
+) -> Enveloped[MergeModel]:
+    """Merge the two objects of a suggestion. The merge can be undone like any other."""
+    await access.existing_project(project_id)
+    graph = access.store.graph
+    found = await graph.suggestions.get(project_id, suggestion_id)
+    merge = await graph.merges.merge(project_id, keep_id=found.keep.id, drop_id=found.drop.id)
+    return success(MergeModel.of(merge))
+
+
+@router.post("/projects/{project_id}/merge-suggestions/{suggestion_id}/dismiss")
+async def dismiss_suggestion(
+    access: Writer, project_id: PathId, suggestion_id: PathId
+) -> Enveloped[SuggestionModel]:
+    """Dismiss a suggestion: the two names are not suggested again, even if their objects are extracted anew."""
+    await access.existing_project(project_id)
+    found = await access.store.graph.suggestions.get(project_id, suggestion_id)
+    await access.store.graph.suggestions.dismiss(project_id, found)
+    return success(SuggestionModel.of(found))
 
 
 @router.get("/objects/{object_id}")

@@ -1,22 +1,27 @@
 """Provenance: which chunk said what about which object, under which schema."""
 
+from dataclasses import dataclass
 from typing import Annotated
+from uuid import UUID
 
-from fastapi import Query
+from fastapi import Depends, Query
 
 from whence.api.base import Listing
 from whence.api.graph import (
     ClaimModel,
+    ConflictModel,
     EventModel,
     MentionedObject,
     MentionModel,
     StaleAnswer,
     StaleChunkModel,
+    StatedClaim,
+    add_texts,
 )
-from whence.api.values import SearchText
+from whence.api.values import Flag, Ident, SearchText
 from whence.errors import ObjectNotFound
-from whence.web.access import Reader
-from whence.web.parameters import Paged, PathId
+from whence.web.access import Access, Reader
+from whence.web.parameters import Paged, PageRequest, PathId, TypeFilter
 from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import api_router, documented
 
@@ -25,18 +30,109 @@ router = api_router("provenance")
 _OF_OBJECT = documented(ObjectNotFound)
 
 PropertyName = Annotated[SearchText, Query(alias="property", description="Only of this property.")]
+IncludeText = Annotated[Flag, Query(alias="includeText", description="Add the text of each claim's chunk.")]
+Current = Annotated[Flag | None, Query(description="Only current claims, or only others.")]
+OfObject = Annotated[Ident | None, Query(alias="object", description="Only of this object.")]
 
 
 @router.get("/objects/{object_id}/provenance", responses=_OF_OBJECT)
 async def list_claims(
-    access: Reader, object_id: PathId, page: Paged, property_name: PropertyName = None
+    access: Reader,
+    object_id: PathId,
+    page: Paged,
+    property_name: PropertyName = None,
+    include_text: IncludeText = False,
 ) -> Enveloped[Listing[ClaimModel]]:
     """List every claim about an object, or about one property; the newest first."""
     found = await access.graph_object(object_id)
     claims, total = await access.store.graph.provenance.of_object(
         found.project_id, found.id, property_name=property_name, limit=page.limit, offset=page.offset
     )
-    return listed(ClaimModel, claims, total, page)
+    items = [ClaimModel.of(claim) for claim in claims]
+    if include_text:
+        items = await add_texts(access.store, found.project_id, items)
+    return success(Listing.page(items, total, page.limit, page.offset))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stated:
+    """The claims of a chunk or a document that are asked for."""
+
+    property_name: PropertyName = None
+    of_type: TypeFilter = None
+    current: Current = None
+    include_text: IncludeText = False
+
+    async def listed(
+        self, access: Access, project_id: UUID, ident: UUID, page: PageRequest
+    ) -> Enveloped[Listing[StatedClaim]]:
+        claims, total = await access.store.graph.provenance.stated(
+            project_id,
+            ident,
+            property_name=self.property_name,
+            of_type=self.of_type,
+            current=self.current,
+            limit=page.limit,
+            offset=page.offset,
+        )
+        items = await StatedClaim.load(access.store, project_id, claims)
+        if self.include_text:
+            items = await add_texts(access.store, project_id, items)
+        return success(Listing.page(items, total, page.limit, page.offset))
+
+
+Stated = Annotated[_Stated, Depends()]
+
+
+@router.get("/chunks/{chunk_id}/claims")
+async def list_chunk_claims(
+    access: Reader, chunk_id: PathId, stated: Stated, page: Paged
+) -> Enveloped[Listing[StatedClaim]]:
+    """List the claims of a chunk about objects and relationships, in reading order.
+
+    `type` is that of the object or the relationship.
+    """
+    project_id, _ = await access.store.hits.one(str(chunk_id), project_id=access.project_id)
+    return await stated.listed(access, project_id, chunk_id, page)
+
+
+@router.get("/documents/{document_id}/claims")
+async def list_document_claims(
+    access: Reader, document_id: PathId, stated: Stated, page: Paged
+) -> Enveloped[Listing[StatedClaim]]:
+    """List the claims of a document about objects and relationships, in reading order.
+
+    `document_start` and `document_end` are the quotes in the document's text, to highlight them. `type` is that of the object
+    or the relationship.
+    """
+    document = await access.document(document_id)
+    return await stated.listed(access, document.project_id, document_id, page)
+
+
+@router.get("/projects/{project_id}/conflicts")
+async def list_conflicts(
+    access: Reader,
+    project_id: PathId,
+    page: Paged,
+    *,
+    object_id: OfObject = None,
+    object_type: TypeFilter = None,
+    property_name: PropertyName = None,
+) -> Enveloped[Listing[ConflictModel]]:
+    """List the properties about which claims differ.
+
+    Values that differ only in case, white space, dashes or quotes are the same. Lists accumulate and do not conflict.
+    """
+    await access.existing_project(project_id)
+    found, total = await access.store.graph.conflicts.page(
+        project_id,
+        object_id=object_id,
+        object_type=object_type,
+        property_name=property_name,
+        limit=page.limit,
+        offset=page.offset,
+    )
+    return listed(ConflictModel, found, total, page)
 
 
 @router.get("/objects/{object_id}/chunks", responses=_OF_OBJECT)
