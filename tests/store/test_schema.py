@@ -55,6 +55,7 @@ def test_the_tables_of_the_design(ask: Any) -> None:
         "hidden_relationship_claims",
         "replaced_lists",
         "lexical_segments",
+        "lexical_words",
         "lexical_blocks",
         "stored_originals",
     }

@@ -158,7 +158,8 @@ def values_claimed(objects: Sequence[Told], claims: Iterable[Claim]) -> list[Tol
     """The objects with the names and values of these claims; those without any are left out."""
     values = defaultdict[UUID, dict[str, Any]](dict)
     for claim in claims:
-        value, newer = claim.value, values[claim.object_id].get(claim.property_name)
+        value: Any = claim.value
+        newer: Any = values[claim.object_id].get(claim.property_name)
         if newer is not None:  # a list has several claims, the newest first
             value = [*value, *(one for one in newer if one not in value)]
         values[claim.object_id][claim.property_name] = value
