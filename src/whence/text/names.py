@@ -91,7 +91,7 @@ def _is_opened(text: str, closing: str) -> bool:
 def display_name(name: str) -> str:
     """`OAuth 2.0.` becomes `OAuth 2.0`; `Acme Inc.` stays. The `name_key` does not change."""
     bare = name.rstrip(_STOPS)
-    if not bare or bare == name:
+    if bare == name or not any(map(str.isalnum, bare)):
         return name
     word = "".join(bare.split()[-1:])
     is_short = _ABBREVIATED.fullmatch(word) or _INITIALS.fullmatch(word)

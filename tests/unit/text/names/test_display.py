@@ -24,6 +24,7 @@ from whence.text.names import display_name, name_key
         (".NET", ".NET"),
         ("C++", "C++"),
         ("...", "..."),
+        ('".', '".'),
         ("", ""),
     ],
 )
