@@ -250,13 +250,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One chunk says that one object has this property."""
+    """One chunk, or a person, says that one object has this property."""
 
     id: UUID
     object_id: UUID
     property_name: str
     value: Any
-    operation: Literal["created", "updated"]
+    operation: Literal["created", "updated", "confirmed", "set"]
     schema_number: int
     quote: str | None
     start_offset: int | None
@@ -265,7 +265,10 @@ class Claim:
     extracted_at: datetime
     current: bool
     """True for the claim whose value the object has: the newest one, except for names."""
-    place: Place
+    place: Place | None
+    """None if a person set the value."""
+    word: "Word | None" = None
+    """Who set the value, or rejected the claim."""
 
     @property
     def schema_version(self) -> str:
@@ -398,3 +401,40 @@ class Merge:
     dropped_type: str
     dropped_name: str
     merged_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """Who says something about the graph, and why."""
+
+    author: str
+    reason: str | None = None
+    curation_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curation:
+    """One correction by a person: a value, a rejection, or the undoing of either."""
+
+    project_id: UUID
+    id: UUID
+    action: Literal["set", "reject", "undo"]
+    subject: Literal["object", "property", "claim", "relationship"]
+    type: str
+    """Of the object, or of the source of the relationship."""
+    name: str
+    name_key: str
+    property_name: str | None
+    value: Any
+    relationship_type: str | None
+    target_type: str | None
+    target_name: str | None
+    undoes: UUID | None
+    author: str
+    reason: str | None
+    created_at: datetime
+    undone_at: datetime | None
+    object_id: UUID | None
+    """The object that has the type and the name now."""
+    state: Literal["active", "waiting", "replaced", "undone"]
+    """`waiting`: a value of an object that is not there. `replaced`: a later one counts."""

@@ -1,6 +1,7 @@
 """The graph: objects, relationships, and the claims that both rest on."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal, Self
 from uuid import UUID
@@ -65,10 +66,10 @@ class Grounds(AnswerShape):
     quote: str | None = Field(description="The words of the chunk; null where they were not found.")
     start_offset: int | None = Field(description="The quote in the chunk's content, in code points.")
     end_offset: int | None
-    chunk_id: UUID
-    chunk_index: int
-    document_id: UUID
-    document_name: str
+    chunk_id: UUID | None = Field(description="Null if a person set the value, like the following.")
+    chunk_index: int | None
+    document_id: UUID | None
+    document_name: str | None
     page: int | None
     document_start: int | None = Field(description="The quote in the document's text.")
     document_end: int | None
@@ -76,13 +77,11 @@ class Grounds(AnswerShape):
     @classmethod
     def of(cls, claim: Claim | RelationshipClaim, /, **more: Any) -> Self:
         place = claim.place
-        named = {
-            name: getattr(place, name) for name in ("chunk_id", "chunk_index", "document_id", "document_name")
-        }
+        names = ("chunk_id", "chunk_index", "document_id", "document_name", "page")
+        named = {name: getattr(place, name, None) for name in names}
         return super().of(
             claim,
-            read_at=place.read_at or claim.extracted_at,
-            page=place.page,
+            read_at=getattr(place, "read_at", None) or claim.extracted_at,
             document_start=_in_document(place, claim.start_offset),
             document_end=_in_document(place, claim.end_offset),
             **named,
@@ -95,8 +94,18 @@ class ClaimModel(Grounds):
     object_id: UUID
     property_name: str = Field(examples=["expiration"])
     value: Any
-    operation: Literal["created", "updated"]
+    operation: Literal["created", "updated", "confirmed", "set"] = Field(description="`set`: by a person.")
     current: bool = Field(description="The claim whose value the object has now.")
+    rejected: bool = Field(default=False, description="A person rejected the claim.")
+    author: str | None = Field(default=None, description="Who set the value or rejected the claim.")
+    reason: str | None = None
+    curation_id: UUID | None = Field(default=None, description="The correction, which can be undone.")
+
+    @classmethod
+    def of(cls, claim: Claim | RelationshipClaim, /, **more: Any) -> Self:
+        word = claim.word if isinstance(claim, Claim) else None
+        said = {} if word is None else {**asdict(word), "rejected": claim.place is not None}
+        return super().of(claim, **said, **more)
 
 
 class RelationshipClaimModel(Grounds):
@@ -195,8 +204,8 @@ class MentionedObject(ObjectModel):
 
 
 class EventModel(AnswerShape):
-    id: UUID = Field(description="The id of the claim, or of the merge.")
-    event: Literal["created", "updated", "merged"]
+    id: UUID = Field(description="The id of the claim, of the merge, or of the correction.")
+    event: Literal["created", "updated", "confirmed", "merged", "set", "rejected", "undone"]
     happened_at: datetime
     property_name: str | None
     value: Any
@@ -206,6 +215,8 @@ class EventModel(AnswerShape):
     document_id: UUID | None
     dropped_id: UUID | None = Field(description="Of a merge: the object that became part of this one.")
     dropped_name: str | None
+    author: str | None = Field(description="Of a correction by a person.")
+    reason: str | None
 
 
 class StaleChunkModel(AnswerShape):
@@ -247,5 +258,5 @@ def claims_by_property(claims: Iterable[Claim]) -> dict[str, list[ClaimModel]]:
     return dict(sorted(found.items()))
 
 
-def _in_document(place: Place, offset: int | None) -> int | None:
-    return None if place.start is None or offset is None else place.start + offset
+def _in_document(place: Place | None, offset: int | None) -> int | None:
+    return None if place is None or place.start is None or offset is None else place.start + offset

@@ -1,7 +1,7 @@
 """Writes claims, and computes the current values of objects and relationships from them.
 
 The value of a property is that of its newest claim, for objects and relationships alike. The values are stored with the object
-or relationship for fast reads, and computed again whenever claims come or go.
+or relationship for fast reads, and computed again whenever claims come or go. A value that a person set counts before all claims.
 """
 
 import json
@@ -13,6 +13,7 @@ from typing import Any, LiteralString, NamedTuple, TypeVar
 from uuid import UUID, uuid5
 
 from whence.models import FoundRelationship, FoundValue, new_id, now
+from whence.store.graph.set_values import set_values_of
 from whence.store.pool import Asked, Params, records, uuids
 
 COLUMNS: LiteralString = """project_id, id, said_of, chunk_id, property_name, operation, schema_number, value, quote,
@@ -142,11 +143,16 @@ SET id = CASE WHEN (p.said_source, p.said_target) = (excluded.said_source, exclu
                         THEN p.extracted_at ELSE excluded.extracted_at END
 """
 # A claim about a merged object does not rename the object, unless there is no other claim of a name.
-SETTLE: LiteralString = """
+SETTLE: LiteralString = (
+    """
 UPDATE kb.graph_objects o
-SET properties = n.properties, name = coalesce(n.name, o.name), updated_at = %(now)s
+SET properties = n.properties || (n.set_values - 'name'), name = coalesce(n.set_values ->> 'name', n.name, o.name),
+    updated_at = %(now)s
 FROM (
     SELECT wanted.id,
+           coalesce((SELECT jsonb_object_agg(v.property_name, v.value) FROM ("""
+    + set_values_of("wanted.id")
+    + """) v), '{}') AS set_values,
            coalesce((SELECT jsonb_object_agg(c.property_name, c.value) FROM (
                SELECT DISTINCT ON (p.property_name) p.property_name, p.value FROM kb.object_provenance p
                WHERE p.project_id = %(project_id)s AND p.object_id = wanted.id AND p.property_name <> 'name'
@@ -156,8 +162,10 @@ FROM (
             ORDER BY p.said_of = wanted.id DESC, p.extracted_at DESC, p.id DESC LIMIT 1) AS name
     FROM unnest(%(ids)s::uuid[]) AS wanted (id)) n
 WHERE o.project_id = %(project_id)s AND o.id = n.id
-  AND (o.properties, o.name) IS DISTINCT FROM (n.properties, coalesce(n.name, o.name))
+  AND (o.properties, o.name) IS DISTINCT FROM (
+      n.properties || (n.set_values - 'name'), coalesce(n.set_values ->> 'name', n.name, o.name))
 """
+)
 DELETE_UNCLAIMED: LiteralString = """
 DELETE FROM kb.graph_objects o
 WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s::uuid[]) AND NOT EXISTS (
@@ -247,10 +255,11 @@ def put(source: Params, claims: Sequence[PropertyClaim]) -> list[Asked]:
     `source` has the fields that all claims from one reading share: project, chunk, schema number and time.
     """
     rounds = _split_into_rounds(claims, lambda claim: (claim.of.object_id, claim.property_name))
-    return [(PUT, {**source, "given": records(list(map(_encode_claim, some)))}) for some in rounds]
+    return [(PUT, {**source, "given": records(list(map(encode_claim, some)))}) for some in rounds]
 
 
-def _encode_claim(claim: PropertyClaim) -> dict[str, Any]:
+def encode_claim(claim: PropertyClaim) -> dict[str, Any]:
+    """A row for `PUT`."""
     elements = claim.found.elements
     return {
         "id": new_id(),
@@ -282,18 +291,25 @@ def made_of(source_id: UUID, relationship_type: str, target_id: UUID) -> dict[st
     return {"id": ident, "type": storable(relationship_type), "source_id": source_id, "target_id": target_id}
 
 
+def encode_tie(found: FoundRelationship) -> dict[str, Any]:
+    """What a row for `PUT_TIES` says about the relationship."""
+    return {
+        "id": new_id(),
+        "properties": json_text(dict(found.properties)),
+        "quote": storable(found.quote),
+        "start_offset": found.start_offset,
+        "end_offset": found.end_offset,
+    }
+
+
 def _put_round_of_ties(source: Params, ties: Sequence[Tie]) -> list[Asked]:
     made = [made_of(tie.source.object_id, tie.found.type, tie.target.object_id) for tie in ties]
     given = [
         {
             **relationship,
-            "id": new_id(),
             "said_source": tie.source.said,
             "said_target": tie.target.said,
-            "properties": json_text(dict(tie.found.properties)),
-            "quote": storable(tie.found.quote),
-            "start_offset": tie.found.start_offset,
-            "end_offset": tie.found.end_offset,
+            **encode_tie(tie.found),
         }
         for relationship, tie in zip(made, ties, strict=True)
     ]

@@ -3,6 +3,7 @@
 from typing import Any, LiteralString
 from uuid import UUID
 
+from whence.store.graph.set_values import is_set
 from whence.store.pool import Queries, reader
 
 _GONE: LiteralString = """
@@ -53,12 +54,13 @@ ORDER BY o.id LIMIT %(limit)s
 PROPERTIES: LiteralString = f"""{_LOST}, claimed AS (
     SELECT s.object_id AS owner_id, s.property_name, s.value, s.extracted_at, s.id, s.goes FROM claims s
     WHERE s.object_id NOT IN (SELECT object_id FROM lost) AND s.property_name <> 'name'
+      AND NOT {is_set("s.object_id", "s.property_name")}
 ), {_FALLEN}, named AS (
     SELECT DISTINCT ON (s.object_id) s.object_id, CASE WHEN s.property_name = 'name' THEN s.value #>> '{{}}' ELSE m.name END AS name
     FROM claims s
     JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = s.chunk_id
     LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = s.said_of
-    WHERE NOT s.goes
+    WHERE NOT s.goes AND NOT {is_set("s.object_id", "'name'")}
     ORDER BY s.object_id, s.said_of <> s.object_id, s.property_name <> 'name',
              CASE WHEN s.property_name = 'name' THEN s.extracted_at END DESC,
              CASE WHEN s.property_name = 'name' THEN s.id END DESC,

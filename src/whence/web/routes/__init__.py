@@ -29,6 +29,8 @@ _ABSENT: dict[str, type[errors.WhenceError]] = {
     "object_id": errors.ObjectNotFound,
     "relationship_id": errors.RelationshipNotFound,
     "merge_id": errors.MergeNotFound,
+    "claim_id": errors.ClaimNotFound,
+    "curation_id": errors.CurationNotFound,
 }
 ENDED: Responses = {200: {"description": "With `wait`: the job has ended."}}
 TEXT = {"type": "string"}

@@ -31,7 +31,10 @@ PropertyName = Annotated[SearchText, Query(alias="property", description="Only o
 async def list_claims(
     access: Reader, object_id: PathId, page: Paged, property_name: PropertyName = None
 ) -> Enveloped[Listing[ClaimModel]]:
-    """List every claim about an object, or about one property; the newest first."""
+    """List every claim about an object, or about one property; the newest first.
+
+    Values that a person set, and claims that a person rejected, come before them.
+    """
     found = await access.graph_object(object_id)
     claims, total = await access.store.graph.provenance.of_object(
         found.project_id, found.id, property_name=property_name, limit=page.limit, offset=page.offset
