@@ -136,13 +136,11 @@ _BROKEN: dict[str, LiteralString] = {
             SELECT DISTINCT ON (p.object_id) p.* FROM kb.object_provenance p
             WHERE p.property_name = 'name'
             ORDER BY p.object_id, p.said_of = p.object_id DESC, p.extracted_at DESC, p.id DESC) n ON n.object_id = o.id
-        WHERE o.name <> n.value #>> '{}' AND NOT EXISTS (
-            SELECT FROM kb.curations w WHERE w.action = 'set' AND w.property_name = 'name' AND w.name_key = o.name_key)""",
+        WHERE o.name <> n.value #>> '{}'""",
     "a name without a claim": """
         SELECT o.name FROM kb.graph_objects o
         WHERE NOT EXISTS (SELECT FROM kb.object_provenance p WHERE p.object_id = o.id
-                          AND p.property_name = 'name' AND p.value #>> '{}' = o.name) AND NOT EXISTS (
-            SELECT FROM kb.curations w WHERE w.action = 'set' AND w.property_name = 'name' AND w.name_key = o.name_key)""",
+                          AND p.property_name = 'name' AND p.value #>> '{}' = o.name)""",
     "a rejected claim in the graph": """
         WITH keys AS (SELECT id, type, name_key FROM kb.graph_objects
                       UNION ALL SELECT dropped_id, type, name_key FROM kb.object_merges),

@@ -265,10 +265,16 @@ class Claim:
     extracted_at: datetime
     current: bool
     """True for the claim whose value the object has: the newest one, except for names."""
-    place: Place | None
+    origin: Place | None
     """None if a person set the value."""
     word: "Word | None" = None
     """Who set the value, or rejected the claim."""
+
+    @property
+    def place(self) -> Place:
+        """Of a claim of a chunk."""
+        assert self.origin is not None, "a person's word has no place"
+        return self.origin
 
     @property
     def schema_version(self) -> str:

@@ -33,7 +33,7 @@ class CorrectionRequest(Reasoned):
     )
 
     set: Annotated[dict[str, Any], json_object(max_depth=_MAX_NESTED)] = Field(
-        description="Properties with their values; of the name, only another spelling."
+        description="Properties with their values. The name cannot be set: it identifies the object."
     )
 
 

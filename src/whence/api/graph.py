@@ -76,7 +76,7 @@ class Grounds(AnswerShape):
 
     @classmethod
     def of(cls, claim: Claim | RelationshipClaim, /, **more: Any) -> Self:
-        place = claim.place
+        place = claim.origin if isinstance(claim, Claim) else claim.place
         names = ("chunk_id", "chunk_index", "document_id", "document_name", "page")
         named = {name: getattr(place, name, None) for name in names}
         return super().of(
@@ -103,8 +103,9 @@ class ClaimModel(Grounds):
 
     @classmethod
     def of(cls, claim: Claim | RelationshipClaim, /, **more: Any) -> Self:
-        word = claim.word if isinstance(claim, Claim) else None
-        said = {} if word is None else {**asdict(word), "rejected": claim.place is not None}
+        said: dict[str, Any] = {}
+        if isinstance(claim, Claim) and claim.word is not None:
+            said = {**asdict(claim.word), "rejected": claim.operation != "set"}
         return super().of(claim, **said, **more)
 
 

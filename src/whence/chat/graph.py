@@ -52,7 +52,7 @@ async def told_by_graph(
     said = {
         (claim.object_id, claim.property_name): str(claim.place.chunk_id)
         for claim in await provenance.current(project_id, ids)
-        if claim.place is not None  # a person's word has no chunk
+        if claim.origin is not None  # a person's word has no chunk
     }
     ties = await provenance.current_of_relationships(project_id, [one.id for one in relationships])
     tied = {claim.relationship_id: str(claim.place.chunk_id) for claim in ties}

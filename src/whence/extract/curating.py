@@ -15,7 +15,6 @@ from whence.extract.values import WrongValue, fit_property, is_nothing
 from whence.models import Curation, GraphObject, Word
 from whence.providers import Embedders
 from whence.store import Store
-from whence.text.names import name_key
 
 log = logging.getLogger("whence.extract")
 
@@ -28,7 +27,7 @@ class Curator:
     embedders: Embedders
 
     async def set(self, found: GraphObject, given: Mapping[str, Any], by: Word) -> list[Curation]:
-        """Sets properties, or the spelling of the name. Raises `BadInput` for a value that the schema does not allow."""
+        """Sets properties. Raises `BadInput` for a value that the schema does not allow."""
         version = await self.store.schemas.current(found.project_id)
         types = read_schema(version.body).object_types if version else {}
         kind = types.get(found.type, ObjectType())
@@ -49,7 +48,9 @@ class Curator:
 
 def _fit(said: str, value: Any, found: GraphObject, kind: ObjectType) -> tuple[str, Any]:
     if spelled(said, ["name"]):
-        return "name", _fit_name(value, found)
+        raise _refused(
+            "name", value, f"{found.name!r}: it identifies the object, which can be merged or rejected"
+        )
     name = spelled(said, (*kind.properties, *found.properties)) or said.strip()
     try:
         result = fit_property(name, value, kind)
@@ -61,14 +62,6 @@ def _fit(said: str, value: Any, found: GraphObject, kind: ObjectType) -> tuple[s
     if is_nothing(result):
         raise _refused(name, value, "a value; to take one back, reject its claims")
     return name, result
-
-
-def _fit_name(value: Any, found: GraphObject) -> str:
-    """The name identifies the object, so only its spelling can be changed."""
-    if not isinstance(value, str) or name_key(value) != found.name_key:
-        expected = f"another spelling of {found.name!r}; another name is another object, which can be merged with this one"
-        raise _refused("name", value, expected)
-    return value.strip()
 
 
 def _refused(name: str, value: Any, expected: str) -> BadInput:

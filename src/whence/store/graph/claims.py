@@ -146,8 +146,7 @@ SET id = CASE WHEN (p.said_source, p.said_target) = (excluded.said_source, exclu
 SETTLE: LiteralString = (
     """
 UPDATE kb.graph_objects o
-SET properties = n.properties || (n.set_values - 'name'), name = coalesce(n.set_values ->> 'name', n.name, o.name),
-    updated_at = %(now)s
+SET properties = n.properties || n.set_values, name = coalesce(n.name, o.name), updated_at = %(now)s
 FROM (
     SELECT wanted.id,
            coalesce((SELECT jsonb_object_agg(v.property_name, v.value) FROM ("""
@@ -162,8 +161,7 @@ FROM (
             ORDER BY p.said_of = wanted.id DESC, p.extracted_at DESC, p.id DESC LIMIT 1) AS name
     FROM unnest(%(ids)s::uuid[]) AS wanted (id)) n
 WHERE o.project_id = %(project_id)s AND o.id = n.id
-  AND (o.properties, o.name) IS DISTINCT FROM (
-      n.properties || (n.set_values - 'name'), coalesce(n.set_values ->> 'name', n.name, o.name))
+  AND (o.properties, o.name) IS DISTINCT FROM (n.properties || n.set_values, coalesce(n.name, o.name))
 """
 )
 DELETE_UNCLAIMED: LiteralString = """

@@ -97,7 +97,7 @@ _ANYTHING: LiteralString = "NULL::text, NULL::jsonb, NULL::text, NULL::text, NUL
 TEXTS_OF_OBJECT: LiteralString = f"{_TEXTS} {_ANYTHING} {_FROM_CLAIMS} GROUP BY 1, 2, 3) t"
 TEXTS_OF_PROPERTY: LiteralString = f"""{_TEXTS} h.property_name, NULL::jsonb, NULL::text, NULL::text, NULL::text {_FROM_CLAIMS}
         AND h.property_name = %(property_name)s GROUP BY 1, 2, 3, 5) t"""
-TEXTS_OF_CLAIM: LiteralString = """{_TEXTS} h.property_name, h.value, NULL::text, NULL::text, NULL::text {_FROM_CLAIMS}
+TEXTS_OF_CLAIM: LiteralString = f"""{_TEXTS} h.property_name, h.value, NULL::text, NULL::text, NULL::text {_FROM_CLAIMS}
         AND h.id = %(claim_id)s GROUP BY 1, 2, 3, 5, 6) t"""
 # A chunk that claims anything about an object also claims its name.
 TEXTS_OF_NAME: LiteralString = (
@@ -189,7 +189,7 @@ class Curations(Statements):
     async def set(
         self, project_id: UUID, object_id: UUID, values: Mapping[str, Any], by: Word
     ) -> list[Curation]:
-        """Sets properties, or the spelling of the name. One entry for each."""
+        """Sets properties. One entry for each."""
 
         async def attempt(tx: Queries) -> list[UUID]:
             held = await lock_in_order(tx, project_id, WantedLocks(known=[object_id]))

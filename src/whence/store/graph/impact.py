@@ -60,7 +60,7 @@ PROPERTIES: LiteralString = f"""{_LOST}, claimed AS (
     FROM claims s
     JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = s.chunk_id
     LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = s.said_of
-    WHERE NOT s.goes AND NOT {is_set("s.object_id", "'name'")}
+    WHERE NOT s.goes
     ORDER BY s.object_id, s.said_of <> s.object_id, s.property_name <> 'name',
              CASE WHEN s.property_name = 'name' THEN s.extracted_at END DESC,
              CASE WHEN s.property_name = 'name' THEN s.id END DESC,

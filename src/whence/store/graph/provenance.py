@@ -141,7 +141,7 @@ Event = dict[str, Any]
 """A step in the history of an object, with the API's field names."""
 
 _place_of, _claim_of, _tie_of = reader(Place), reader(Claim), reader(RelationshipClaim)
-_rejected_of = reader(Claim, _REJECTED + ", current, place")
+_rejected_of = reader(Claim, _REJECTED + ", current, origin")
 
 
 def _to_claim(row: Row) -> Claim:
@@ -149,7 +149,7 @@ def _to_claim(row: Row) -> Claim:
 
 
 def _to_set_value(row: Row) -> Claim:
-    said: dict[str, Any] = dict.fromkeys(("quote", "start_offset", "end_offset", "place"))
+    said: dict[str, Any] = dict.fromkeys(("quote", "start_offset", "end_offset", "origin"))
     said |= dict(zip(_SET.split(", "), row, strict=False))
     word = Word(author=row[-2], reason=row[-1], curation_id=row[0])
     return Claim(**said, operation="set", current=True, word=word)

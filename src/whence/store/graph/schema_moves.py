@@ -66,7 +66,7 @@ WHERE project_id = %(project_id)s AND type = %(type)s AND schema_number < %(sche
 
 def _rename_property(table: LiteralString) -> LiteralString:
     return f"""
-UPDATE {table} SET property_name = %(new_name)s, schema_number = %(schema_number)s
+UPDATE {table} SET property_name = %(new_name)s
 {_OLDER_WORDS} AND property_name = %(name)s"""
 
 

@@ -18,20 +18,20 @@ IS_REPLACED: LiteralString = """EXISTS (
 def keys_of(object_id: LiteralString) -> LiteralString:
     """The types and names that lead to an object: its own, and those of objects merged into it."""
     return f"""
-    SELECT o.type, o.name_key, true AS is_own FROM kb.graph_objects o
+    SELECT o.type, o.name_key FROM kb.graph_objects o
     WHERE o.project_id = %(project_id)s AND o.id = {object_id}
     UNION ALL
-    SELECT m.type, m.name_key, false FROM kb.object_merges m
+    SELECT m.type, m.name_key FROM kb.object_merges m
     WHERE m.project_id = %(project_id)s AND m.object_id = {object_id}"""
 
 
 def set_values_of(object_id: LiteralString) -> LiteralString:
-    """One row for each property whose value a person set. A merged object does not rename the other."""
+    """One row for each property whose value a person set."""
     return f"""
     SELECT DISTINCT ON (w.property_name) w.id, w.property_name, w.value, w.author, w.reason, w.schema_number, w.created_at
     FROM ({keys_of(object_id)}) k
     JOIN kb.curations w ON w.project_id = %(project_id)s AND w.type = k.type AND w.name_key = k.name_key
-    WHERE w.action = 'set' AND w.undone_at IS NULL AND (k.is_own OR w.property_name <> 'name') AND NOT {IS_REPLACED}
+    WHERE w.action = 'set' AND w.undone_at IS NULL AND NOT {IS_REPLACED}
     ORDER BY w.property_name, w.created_at DESC, w.id DESC"""
 
 

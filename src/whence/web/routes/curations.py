@@ -50,8 +50,6 @@ async def correct_object(
     """Set properties of an object.
 
     The values count before all that was or will be extracted, until they are undone. They must fit the schema.
-
-    Of the name, only the spelling can be changed: another name is another object.
     """
     found = await access.graph_object(object_id)
     if not body.set:
