@@ -416,31 +416,3 @@ class Word:
     author: str
     reason: str | None = None
     curation_id: UUID | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Curation:
-    """One correction by a person: a value, a rejection, or the undoing of either."""
-
-    project_id: UUID
-    id: UUID
-    action: Literal["set", "reject", "undo"]
-    subject: Literal["object", "property", "claim", "relationship"]
-    type: str
-    """Of the object, or of the source of the relationship."""
-    name: str
-    name_key: str
-    property_name: str | None
-    value: Any
-    relationship_type: str | None
-    target_type: str | None
-    target_name: str | None
-    undoes: UUID | None
-    author: str
-    reason: str | None
-    created_at: datetime
-    undone_at: datetime | None
-    object_id: UUID | None
-    """The object that has the type and the name now."""
-    state: Literal["active", "waiting", "replaced", "undone"]
-    """`waiting`: a value of an object that is not there. `replaced`: a later one counts."""

@@ -9,8 +9,8 @@ from pydantic import ConfigDict, Field
 from whence.api.base import AnswerShape, RequestShape
 from whence.api.graph import ObjectAnswer
 from whence.api.values import json_object, text
-from whence.models import Curation
 from whence.store import Store
+from whence.store.graph.curation import Curation
 
 MAX_REASON = 2_000
 MAX_AUTHOR = 200

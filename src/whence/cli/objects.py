@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from whence.api.graph import ClaimModel, TracedObject
     from whence.api.jobs import ReadingModel
-    from whence.models import Curation, GraphObject, Merge
+    from whence.models import GraphObject, Merge
+    from whence.store.graph.curation import Curation
 
 _WIDEST = 60
 _ALL = 2**31
@@ -144,7 +145,7 @@ async def set_values(
     from whence.models import Word
 
     found = await _find_object(app, project, object)
-    given = options.read_pairs("NAME=VALUE", values, nested=True)
+    given = options.read_pairs("A value", values, nested=True)
     made = await app.curator.set(found, given, Word(author=author, reason=reason))
     _show_curations(made, "To undo: whence objects restore ID")
 

@@ -12,9 +12,10 @@ from whence.extract.rejections import Rejected
 from whence.extract.schema import ObjectType, spelled
 from whence.extract.schema_reading import read_schema
 from whence.extract.values import WrongValue, fit_property, is_nothing
-from whence.models import Curation, GraphObject, Word
+from whence.models import GraphObject, Word
 from whence.providers import Embedders
 from whence.store import Store
+from whence.store.graph.curation import Curation
 
 log = logging.getLogger("whence.extract")
 

@@ -9,13 +9,14 @@ An operation locks its entry first, then the rows of `locks` in their order.
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
-from typing import Any, LiteralString
+from typing import Any, Literal, LiteralString
 from uuid import UUID
 
 from whence.errors import ClaimNotFound, Conflict, CurationNotFound, ObjectNotFound, RelationshipNotFound
-from whence.models import Curation, ObjectKey, Word, new_id, now
+from whence.models import ObjectKey, Word, new_id, now
 from whence.store.graph import claims, rejected_claims, removal
 from whence.store.graph.claim_moves import hide, members, settle, show, want_groups
 from whence.store.graph.locks import (
@@ -30,6 +31,35 @@ from whence.store.graph.locks import (
 from whence.store.graph.names import NAME, name_silent, name_unnamed
 from whence.store.graph.set_values import IS_REPLACED, keys_of
 from whence.store.pool import PagedQuery, Params, Queries, Statements, reader, records, uuids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curation:
+    """One correction by a person: a value, a rejection, or the undoing of either."""
+
+    project_id: UUID
+    id: UUID
+    action: Literal["set", "reject", "undo"]
+    subject: Literal["object", "property", "claim", "relationship"]
+    type: str
+    """Of the object, or of the source of the relationship."""
+    name: str
+    name_key: str
+    property_name: str | None
+    value: Any
+    relationship_type: str | None
+    target_type: str | None
+    target_name: str | None
+    undoes: UUID | None
+    author: str
+    reason: str | None
+    created_at: datetime
+    undone_at: datetime | None
+    object_id: UUID | None
+    """The object that has the type and the name now."""
+    state: Literal["active", "waiting", "replaced", "undone"]
+    """`waiting`: a value of an object that is not there. `replaced`: a later one counts."""
+
 
 _OBJECT_ID: LiteralString = """coalesce(
     (SELECT o.id FROM kb.graph_objects o

@@ -19,7 +19,8 @@ from whence.api.curations import (
 from whence.api.values import text
 from whence.errors import BadInput, ClaimNotFound, Conflict
 from whence.extract.schema import MAX_NAME
-from whence.models import Curation, Word
+from whence.models import Word
+from whence.store.graph.curation import Curation
 from whence.web.access import Access, Reader, Writer
 from whence.web.parameters import Paged, PathId
 from whence.web.responses import Enveloped, listed, success
