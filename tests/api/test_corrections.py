@@ -236,7 +236,9 @@ async def test_a_property_is_rejected_with_all_its_values(plants: httpx.AsyncCli
     document_id = await read(plants, OLD, NEW)
     path = f"{OBJECTS}/{(await plant(plants))['id']}"
     data_of(await plants.patch(path, json={"set": {"capacity": "55 kW"}}))
-    rejected = data_of(await plants.delete(f"{path}/properties/capacity", params={"reason": "Unknown"}))
+    rejected = data_of(
+        await plants.delete(f"{path}/claims", params={"property": "capacity", "reason": "Unknown"})
+    )
     assert (rejected["subject"], rejected["property_name"]) == ("property", "capacity")
     assert (await plant(plants))["properties"] == {}
     await read_again(plants, document_id)
@@ -246,8 +248,9 @@ async def test_a_property_is_rejected_with_all_its_values(plants: httpx.AsyncCli
     await undo(plants, data_of(await plants.get(CURATIONS))["items"][0])
     await undo(plants, rejected)
     assert (await plant(plants))["properties"] == {"capacity": "55 kW"}
-    error_of(await plants.delete(f"{path}/properties/colour"), 404, "CLAIM_NOT_FOUND")
-    error_of(await plants.delete(f"{path}/properties/name"), 404, "CLAIM_NOT_FOUND")
+    for name in ("colour", "name"):
+        error_of(await plants.delete(f"{path}/claims", params={"property": name}), 404, "CLAIM_NOT_FOUND")
+    error_of(await plants.delete(f"{path}/claims"), 400, "INVALID_REQUEST")
     require_sound(dsn)
 
 
@@ -372,7 +375,7 @@ async def test_who_may_correct(plants: httpx.AsyncClient, store: Store) -> None:
         ("PATCH", f"{OBJECTS}/{ident}", {"set": {"fuel": "wood"}}, "OBJECT_NOT_FOUND"),
         ("DELETE", f"{OBJECTS}/{ident}", None, "OBJECT_NOT_FOUND"),
         ("DELETE", f"{OBJECTS}/{ident}/claims/{uuid4()}", None, "OBJECT_NOT_FOUND"),
-        ("DELETE", f"{OBJECTS}/{ident}/properties/fuel", None, "OBJECT_NOT_FOUND"),
+        ("DELETE", f"{OBJECTS}/{ident}/claims?property=fuel", None, "OBJECT_NOT_FOUND"),
         ("DELETE", f"/api/v1/relationships/{tie['id']}", None, "RELATIONSHIP_NOT_FOUND"),
         ("POST", f"/api/v1/curations/{entry['id']}/undo", None, "CURATION_NOT_FOUND"),
         ("GET", CURATIONS, None, "PROJECT_NOT_FOUND"),
@@ -398,7 +401,7 @@ async def test_corrections_follow_renamed_properties_and_types(plants: httpx.Asy
     document_id = await read(plants, OLD)
     ident = (await plant(plants))["id"]
     data_of(await plants.patch(f"{OBJECTS}/{ident}", json={"set": {"fuel": "wood"}}))
-    rejected = data_of(await plants.delete(f"{OBJECTS}/{ident}/properties/capacity"))
+    rejected = data_of(await plants.delete(f"{OBJECTS}/{ident}/claims?property=capacity"))
     renamed = {
         "object_types": {
             "Station": {

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, Path, Query
+from fastapi import Depends, Query
 
 from whence.api.base import Listing
 from whence.api.curations import (
@@ -28,7 +28,7 @@ from whence.web.routes import api_router, documented
 
 router = api_router("corrections")
 
-PropertyName = Annotated[str, Path(), text(MAX_NAME)]
+PropertyName = Annotated[str, Query(alias="property", description="The property."), text(MAX_NAME)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +71,11 @@ async def reject_object(access: Writer, object_id: PathId, why: Why) -> Envelope
     return _answer(await access.app.curator.done(found.project_id, rejected))
 
 
-@router.delete("/objects/{object_id}/properties/{property_name:path}", responses=documented(ClaimNotFound))
+@router.delete("/objects/{object_id}/claims", responses=documented(ClaimNotFound))
 async def reject_property(
     access: Writer, object_id: PathId, property_name: PropertyName, why: Why
 ) -> Enveloped[CurationModel]:
-    """Reject a property: all claims about it, whatever their value, and what a person set."""
+    """Reject a property of an object: all claims about it, whatever their value, and what a person set."""
     found = await access.graph_object(object_id)
     rejected = access.store.graph.curations.reject_property(
         found.project_id, found.id, property_name, _word(access, why)
