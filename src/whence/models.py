@@ -266,14 +266,12 @@ class Claim:
     current: bool
     """True for the claim whose value the object has: the newest one, except for names."""
     origin: Place | None
-    """None if a person set the value."""
     word: "Word | None" = None
-    """Who set the value, or rejected the claim."""
+    """Of a person who set the value, without a place, or rejected the claim."""
 
     @property
     def place(self) -> Place:
-        """Of a claim of a chunk."""
-        assert self.origin is not None, "a person's word has no place"
+        assert self.origin is not None, "a value that a person set has no place"
         return self.origin
 
     @property
@@ -392,21 +390,6 @@ class ChunkExtraction:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     extracted_at: datetime = field(default_factory=now)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Merge:
-    """A user's merge of two objects."""
-
-    project_id: UUID
-    id: UUID
-    kept_id: UUID
-    """The object that now has the claims of both."""
-    kept_name: str
-    dropped_id: UUID
-    dropped_type: str
-    dropped_name: str
-    merged_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,11 @@ from pydantic import Field
 from whence.api.base import AnswerShape, Listing, RequestShape
 from whence.api.chunks import ChunkModel
 from whence.api.values import Ident
-from whence.models import Claim, GraphObject, Merge, Outcome, Place, Relationship, RelationshipClaim
+from whence.models import Claim, GraphObject, Outcome, Place, Relationship, RelationshipClaim
 from whence.store import Store
 from whence.store.chunks import ChunkView
 from whence.store.graph import Mention, Subgraph
+from whence.store.graph.merges import Merge
 
 _SHOWN_CLAIMS = 200
 _SHOWN_RELATIONSHIP_CLAIMS = 100

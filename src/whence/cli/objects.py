@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
     from whence.api.graph import ClaimModel, TracedObject
     from whence.api.jobs import ReadingModel
-    from whence.models import GraphObject, Merge
+    from whence.models import GraphObject
     from whence.store.graph.curation import Curation
+    from whence.store.graph.merges import Merge
 
 _WIDEST = 60
 _ALL = 2**31

@@ -112,35 +112,6 @@ WHERE project_id = %(project_id)s AND id = %(id)s AND (undone_at IS NULL) = (%(u
 MARK_TEXTS: LiteralString = """
 UPDATE kb.rejected_texts SET is_active = %(is_active)s WHERE project_id = %(project_id)s AND curation_id = %(curation_id)s
 """
-
-_TEXTS: LiteralString = """
-INSERT INTO kb.rejected_texts (project_id, id, curation_id, content_hash, type, name_key, schema_number, property_name, value,
-                               relationship_type, target_type, target_key)
-SELECT %(project_id)s, gen_random_uuid(), %(curation_id)s, t.*
-FROM (SELECT c.content_hash, k.type, k.name_key, max(h.schema_number) AS schema_number,"""
-_FROM_CLAIMS: LiteralString = f"""
-      FROM kb.hidden_claims h
-      JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = h.chunk_id
-      JOIN {rejected_claims.KEYS} k ON k.id = h.said_of
-      WHERE h.project_id = %(project_id)s AND h.said_of = ANY(%(said)s::uuid[])"""
-_ANYTHING: LiteralString = "NULL::text, NULL::jsonb, NULL::text, NULL::text, NULL::text"
-TEXTS_OF_OBJECT: LiteralString = f"{_TEXTS} {_ANYTHING} {_FROM_CLAIMS} GROUP BY 1, 2, 3) t"
-TEXTS_OF_PROPERTY: LiteralString = f"""{_TEXTS} h.property_name, NULL::jsonb, NULL::text, NULL::text, NULL::text {_FROM_CLAIMS}
-        AND h.property_name = %(property_name)s GROUP BY 1, 2, 3, 5) t"""
-TEXTS_OF_CLAIM: LiteralString = f"""{_TEXTS} h.property_name, h.value, NULL::text, NULL::text, NULL::text {_FROM_CLAIMS}
-        AND h.id = %(claim_id)s GROUP BY 1, 2, 3, 5, 6) t"""
-# A chunk that claims anything about an object also claims its name.
-TEXTS_OF_NAME: LiteralString = (
-    f"""{_TEXTS} {_ANYTHING} {_FROM_CLAIMS} AND h.id = %(claim_id)s GROUP BY 1, 2, 3) t"""
-)
-TEXTS_OF_RELATIONSHIP: LiteralString = f"""{_TEXTS} NULL::text, NULL::jsonb, h.type, e.type, e.name_key
-      FROM kb.hidden_relationship_claims h
-      JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = h.chunk_id
-      JOIN {rejected_claims.KEYS} k ON k.id = h.said_source
-      JOIN {rejected_claims.KEYS} e ON e.id = h.said_target
-      WHERE h.project_id = %(project_id)s AND h.type = %(relationship_type)s
-        AND h.said_source = ANY(%(sources)s::uuid[]) AND h.said_target = ANY(%(targets)s::uuid[])
-      GROUP BY 1, 2, 3, h.type, e.type, e.name_key) t"""
 CLAIM: LiteralString = """
 SELECT p.property_name, p.value FROM (
     SELECT id, said_of, property_name, value FROM kb.object_provenance WHERE project_id = %(project_id)s AND id = %(claim_id)s
@@ -233,7 +204,9 @@ class Curations(Statements):
 
     async def reject_object(self, project_id: UUID, object_id: UUID, by: Word) -> Curation:
         """Rejects all claims about the object and its relationships. The object is deleted."""
-        return await self._reject(project_id, (object_id,), by, TEXTS_OF_OBJECT, subject="object")
+        return await self._reject(
+            project_id, (object_id,), by, rejected_claims.TEXTS_OF_OBJECT, subject="object"
+        )
 
     async def reject_property(
         self, project_id: UUID, object_id: UUID, property_name: str, by: Word
@@ -244,7 +217,7 @@ class Curations(Statements):
         if property_name == NAME or not await self._queries.value(HAS_PROPERTY, asked):
             message = f"The object has no property {property_name!r} that can be rejected"
             raise ClaimNotFound(message, details={"property": property_name})
-        return await self._reject(project_id, (object_id,), by, TEXTS_OF_PROPERTY, **what)
+        return await self._reject(project_id, (object_id,), by, rejected_claims.TEXTS_OF_PROPERTY, **what)
 
     async def reject_claim(self, project_id: UUID, object_id: UUID, claim_id: UUID, by: Word) -> Curation:
         """Rejects one claim. With a claim of the name, all that its chunk claims about the object is rejected.
@@ -255,7 +228,7 @@ class Curations(Statements):
         found = await self._queries.one(CLAIM, {"project_id": project_id, "claim_id": claim_id, "said": said})
         if found is None:
             return await self._undo_set(project_id, object_id, claim_id, by)
-        texts = TEXTS_OF_NAME if found[0] == NAME else TEXTS_OF_CLAIM
+        texts = rejected_claims.TEXTS_OF_NAME if found[0] == NAME else rejected_claims.TEXTS_OF_CLAIM
         what = {"subject": "claim", "property_name": found[0], "value": found[1], "claim_id": claim_id}
         return await self._reject(project_id, (object_id,), by, texts, **what)
 
@@ -265,7 +238,7 @@ class Curations(Statements):
         if row is None:
             raise RelationshipNotFound(details={"relationship_id": str(relationship_id)})
         what = {"subject": "relationship", "relationship_type": row[2], "target_id": row[1]}
-        return await self._reject(project_id, row[:2], by, TEXTS_OF_RELATIONSHIP, **what)
+        return await self._reject(project_id, row[:2], by, rejected_claims.TEXTS_OF_RELATIONSHIP, **what)
 
     async def undo(self, project_id: UUID, curation_id: UUID, by: Word) -> Curation:
         """The entry counts no longer. To undo an undo is to let the first entry count again."""
@@ -293,7 +266,7 @@ class Curations(Statements):
             }
             await hide(tx, project_id, said)
             params = {"project_id": project_id, "curation_id": made, "said": uuids(said), **sides, **what}
-            if not await tx.run(texts, params) and texts is not TEXTS_OF_PROPERTY:
+            if not await tx.run(texts, params) and texts is not rejected_claims.TEXTS_OF_PROPERTY:
                 raise Changed
             await _withhold(tx, project_id, ids, said)
             return made

@@ -126,6 +126,35 @@ WITH taken AS (
 INSERT INTO kb.hidden_relationship_claims ({TIE_COLUMNS}, type) SELECT {_MEANT_TIE}, type FROM taken
 """
 
+_TEXTS: LiteralString = """
+INSERT INTO kb.rejected_texts (project_id, id, curation_id, content_hash, type, name_key, schema_number, property_name, value,
+                               relationship_type, target_type, target_key)
+SELECT %(project_id)s, gen_random_uuid(), %(curation_id)s, t.*
+FROM (SELECT c.content_hash, k.type, k.name_key, max(h.schema_number) AS schema_number,"""
+_FROM_CLAIMS: LiteralString = f"""
+      FROM kb.hidden_claims h
+      JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = h.chunk_id
+      JOIN {KEYS} k ON k.id = h.said_of
+      WHERE h.project_id = %(project_id)s AND h.said_of = ANY(%(said)s::uuid[])"""
+_ANYTHING: LiteralString = "NULL::text, NULL::jsonb, NULL::text, NULL::text, NULL::text"
+TEXTS_OF_OBJECT: LiteralString = f"{_TEXTS} {_ANYTHING} {_FROM_CLAIMS} GROUP BY 1, 2, 3) t"
+TEXTS_OF_PROPERTY: LiteralString = f"""{_TEXTS} h.property_name, NULL::jsonb, NULL::text, NULL::text, NULL::text {_FROM_CLAIMS}
+        AND h.property_name = %(property_name)s GROUP BY 1, 2, 3, 5) t"""
+TEXTS_OF_CLAIM: LiteralString = f"""{_TEXTS} h.property_name, h.value, NULL::text, NULL::text, NULL::text {_FROM_CLAIMS}
+        AND h.id = %(claim_id)s GROUP BY 1, 2, 3, 5, 6) t"""
+# A chunk that claims anything about an object also claims its name.
+TEXTS_OF_NAME: LiteralString = (
+    f"""{_TEXTS} {_ANYTHING} {_FROM_CLAIMS} AND h.id = %(claim_id)s GROUP BY 1, 2, 3) t"""
+)
+TEXTS_OF_RELATIONSHIP: LiteralString = f"""{_TEXTS} NULL::text, NULL::jsonb, h.type, e.type, e.name_key
+      FROM kb.hidden_relationship_claims h
+      JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = h.chunk_id
+      JOIN {KEYS} k ON k.id = h.said_source
+      JOIN {KEYS} e ON e.id = h.said_target
+      WHERE h.project_id = %(project_id)s AND h.type = %(relationship_type)s
+        AND h.said_source = ANY(%(sources)s::uuid[]) AND h.said_target = ANY(%(targets)s::uuid[])
+      GROUP BY 1, 2, 3, h.type, e.type, e.name_key) t"""
+
 # Locked, so that no rejection of this text is undone meanwhile.
 ACTIVE: LiteralString = """
 SELECT t.id FROM kb.chunks c

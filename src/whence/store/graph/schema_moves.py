@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 
 from whence.errors import BadInput
 from whence.models import ChunkExtraction, now
-from whence.store.graph import ledger, removal
+from whence.store.graph import curation_moves, ledger, removal
 from whence.store.graph.claim_moves import EVERYTHING, Scope, hide, members, settle, show, want_groups
 from whence.store.graph.locks import (
     WantedLocks,
@@ -59,53 +59,6 @@ UPDATE kb.hidden_claims h SET property_name = %(new_name)s, schema_number = %(sc
 FORGET_PROPERTY: LiteralString = f"""
 DELETE FROM kb.hidden_claims h {_OLDER_CLAIMS} AND h.property_name = %(name)s
 """
-# What a person said of objects follows the renames. A value that was set outlives the removal of its property from the schema.
-_OLDER_WORDS: LiteralString = """
-WHERE project_id = %(project_id)s AND type = %(type)s AND schema_number < %(schema_number)s"""
-
-
-def _rename_property(table: LiteralString) -> LiteralString:
-    return f"""
-UPDATE {table} SET property_name = %(new_name)s
-{_OLDER_WORDS} AND property_name = %(name)s"""
-
-
-_CURATED: tuple[LiteralString, ...] = ("kb.curations", "kb.rejected_texts", "kb.rejected_claims")
-RENAME_PROPERTY_IN_WORDS = tuple(_rename_property(table) for table in _CURATED)
-FORGET_REJECTED_PROPERTY: LiteralString = (
-    f"DELETE FROM kb.rejected_claims {_OLDER_WORDS} AND property_name = %(name)s"
-)
-FORGET_REJECTED_TYPE: LiteralString = f"DELETE FROM kb.rejected_claims {_OLDER_WORDS}"
-
-
-def _retype_words(
-    table: LiteralString, kind: LiteralString = "type", key: LiteralString = "name_key"
-) -> LiteralString:
-    """Those about objects that do not have the old type any more."""
-    return f"""
-UPDATE {table} w SET {kind} = %(new_type)s
-WHERE w.project_id = %(project_id)s AND w.{kind} = %(type)s AND w.schema_number < %(schema_number)s
-  AND NOT EXISTS (SELECT FROM kb.graph_objects o
-                  WHERE o.project_id = %(project_id)s AND o.type = w.{kind} AND o.name_key = w.{key})
-  AND NOT EXISTS (SELECT FROM kb.object_merges m
-                  WHERE m.project_id = %(project_id)s AND m.type = w.{kind} AND m.name_key = w.{key})"""
-
-
-_REJECTED_TIES: LiteralString = "kb.rejected_relationship_claims"
-RETYPE_WORDS = (
-    *(_retype_words(table) for table in _CURATED),
-    _retype_words("kb.curations", "target_type", "target_key"),
-    _retype_words("kb.rejected_texts", "target_type", "target_key"),
-    _retype_words(_REJECTED_TIES, "source_type", "source_key"),
-    _retype_words(_REJECTED_TIES, "target_type", "target_key"),
-)
-_OLDER_TIE_WORDS: LiteralString = "WHERE project_id = %(project_id)s AND schema_number < %(before)s"
-RETYPE_TIE_WORDS: tuple[LiteralString, ...] = (
-    f"UPDATE kb.curations SET relationship_type = %(new_type)s {_OLDER_TIE_WORDS} AND relationship_type = %(type)s",
-    f"UPDATE kb.rejected_texts SET relationship_type = %(new_type)s {_OLDER_TIE_WORDS} AND relationship_type = %(type)s",
-    f"UPDATE {_REJECTED_TIES} SET type = %(new_type)s {_OLDER_TIE_WORDS} AND type = %(type)s",
-)
-FORGET_REJECTED_TIES: LiteralString = f"DELETE FROM {_REJECTED_TIES} {_OLDER_TIE_WORDS} AND type = %(type)s"
 
 ENDS_OF_TYPE: LiteralString = """
 SELECT unnest(ARRAY[r.source_id, r.target_id]) FROM kb.relationships r
@@ -352,8 +305,8 @@ def _edit_for(move: Move, schema_number: int) -> _Edit:
                 "The name of an object cannot be renamed or removed", details={"field": "property"}
             )
         names = [name for name in (move.name, move.new_name) if name]
-        renames = (RENAME_PROPERTY, *RENAME_PROPERTY_IN_WORDS)
-        statements = renames if move.new_name else (FORGET_PROPERTY, FORGET_REJECTED_PROPERTY)
+        renames = (RENAME_PROPERTY, *curation_moves.RENAME_PROPERTY)
+        statements = renames if move.new_name else (FORGET_PROPERTY, curation_moves.FORGET_PROPERTY)
         scope = Scope(properties=names, types=())
         return _Edit(find=OBJECTS_WITH_PROPERTY, scope=scope, statements=statements)
     if isinstance(move, RelationshipMove):
@@ -366,10 +319,12 @@ def _edit_for(move: Move, schema_number: int) -> _Edit:
             "before": schema_number + (move.new_type not in {None, move.type}),
         }
         statements = (
-            (CHANGE_TIES, *RETYPE_TIE_WORDS) if move.new_type else (FORGET_TIES, FORGET_REJECTED_TIES)
+            (CHANGE_TIES, *curation_moves.RETYPE_TIES)
+            if move.new_type
+            else (FORGET_TIES, curation_moves.FORGET_TIES)
         )
         return _Edit(find=ENDS_OF_TYPE, scope=scope, statements=statements, params=changes)
-    statements = (removal.FORGET_OLDER_TOMBSTONES, FORGET_CLAIMS, FORGET_TIES_OF, FORGET_REJECTED_TYPE)
+    statements = (removal.FORGET_OLDER_TOMBSTONES, FORGET_CLAIMS, FORGET_TIES_OF, curation_moves.FORGET_TYPE)
     return _Edit(
         find=OBJECTS_OF_TYPE, scope=EVERYTHING, statements=statements, tombstones=removal.OLDER_TOMBSTONES
     )
@@ -398,13 +353,8 @@ async def _retype_tombstones(params: Params, tx: Queries) -> int:
     wanted = WantedLocks(types=(params["type"], params["new_type"]), tombstones=find)
     await lock_in_order(tx, params["project_id"], wanted)
     await tx.run(removal.UNITE_TOMBSTONES, params)
-    await _retype_all_words(tx, params)
+    await curation_moves.retype(tx, params)
     return await tx.run(removal.RETYPE_TOMBSTONES, params)
-
-
-async def _retype_all_words(tx: Queries, params: Params) -> None:
-    for statement in RETYPE_WORDS:
-        await tx.run(statement, params)
 
 
 async def _retype_without_namesakes(params: Params, tx: Queries) -> int:
@@ -417,7 +367,7 @@ async def _retype_without_namesakes(params: Params, tx: Queries) -> int:
     await tx.run(RETYPE, {**params, "ids": uuids(ids), "now": now()})
     await tx.run(RETYPE_MERGES, {**params, "ids": uuids(ids)})
     await tx.run(RENEW, {**params, "said": uuids(said)})
-    await _retype_all_words(tx, params)
+    await curation_moves.retype(tx, params)
     return len(ids)
 
 
@@ -442,7 +392,7 @@ async def unite_with_namesakes(object_id: UUID, params: Params, tx: Queries) -> 
         for statement in REASSIGN:
             await tx.run(statement, {"project_id": project_id, "old_id": old_id, "new_id": new_id})
     left = await _retype_or_drop(tx, params, object_id, namesakes)
-    await _retype_all_words(tx, params)
+    await curation_moves.retype(tx, params)
     await show(tx, project_id, await members(tx, project_id, left))
     await name_unnamed(tx, project_id, left)
     await settle(tx, project_id, left)
