@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, Query
+from fastapi import Depends, HTTPException, Query, Response
 
 from whence.api.base import Listing
 from whence.api.curations import (
@@ -17,14 +17,14 @@ from whence.api.curations import (
     ReasonText,
 )
 from whence.api.values import text
-from whence.errors import BadInput, ClaimNotFound, Conflict
+from whence.errors import BadInput, ClaimNotFound, Conflict, MethodNotAllowed
 from whence.extract.schema import MAX_NAME
 from whence.models import Word
 from whence.store.graph.curation import Curation
 from whence.web.access import Access, Reader, Writer
 from whence.web.parameters import Paged, PathId
 from whence.web.responses import Enveloped, listed, success
-from whence.web.routes import api_router, documented
+from whence.web.routes import Tolerant, api_router, documented
 
 router = api_router("corrections")
 
@@ -42,6 +42,18 @@ Why = Annotated[_Why, Depends()]
 
 def _word(access: Access, why: _Why | Reasoned) -> Word:
     return Word(author=access.caller.name or why.author or "local", reason=why.reason)
+
+
+async def not_merge() -> Response:
+    """Without these routes the words would count as an object's id."""
+    raise HTTPException(MethodNotAllowed.status)
+
+
+for _path in ("/objects/merge", "/objects/merges"):
+    _methods = ["PATCH", "DELETE"]
+    router.add_api_route(
+        _path, not_merge, methods=_methods, include_in_schema=False, route_class_override=Tolerant
+    )
 
 
 @router.patch("/objects/{object_id}")
