@@ -105,7 +105,10 @@ async def extraction_job(store: Store, job: Job) -> Job:
 _BROKEN: dict[str, LiteralString] = {
     "a property without a claim": """
         SELECT o.name, k FROM kb.graph_objects o, jsonb_object_keys(o.properties) k
-        WHERE NOT EXISTS (SELECT FROM kb.object_provenance p WHERE p.object_id = o.id AND p.property_name = k)""",
+        WHERE NOT EXISTS (SELECT FROM kb.object_provenance p WHERE p.object_id = o.id AND p.property_name = k)
+          AND NOT EXISTS (SELECT FROM kb.curations w LEFT JOIN kb.object_merges m ON m.object_id = o.id
+                          WHERE w.action = 'set' AND w.undone_at IS NULL AND w.property_name = k AND w.type = o.type
+                            AND w.name_key IN (o.name_key, m.name_key))""",
     "an object without a claim": """
         SELECT o.name FROM kb.graph_objects o
         WHERE NOT EXISTS (SELECT FROM kb.object_provenance p WHERE p.object_id = o.id)""",
@@ -129,7 +132,9 @@ _BROKEN: dict[str, LiteralString] = {
                      coalesce(d.valid_from, d.version_at, d.created_at) DESC, d.id DESC, c.chunk_index DESC) n
             ON n.object_id = o.id
         WHERE n.property_name <> 'name' AND jsonb_typeof(n.value) <> 'array'
-          AND o.properties -> n.property_name IS DISTINCT FROM n.value""",
+          AND o.properties -> n.property_name IS DISTINCT FROM n.value
+          AND NOT EXISTS (SELECT FROM kb.curations w WHERE w.action = 'set' AND w.undone_at IS NULL AND w.type = o.type
+                          AND w.property_name = n.property_name AND w.value = o.properties -> w.property_name)""",
     "a list without an element of its newest claim": """
         SELECT o.name, n.property_name, e.value FROM kb.graph_objects o JOIN (
             SELECT DISTINCT ON (p.object_id, p.property_name) p.* FROM kb.object_provenance p
@@ -138,7 +143,9 @@ _BROKEN: dict[str, LiteralString] = {
                      coalesce(d.valid_from, d.version_at, d.created_at) DESC, d.id DESC, c.chunk_index DESC) n
             ON n.object_id = o.id,
             jsonb_array_elements(CASE jsonb_typeof(n.value) WHEN 'array' THEN n.value ELSE '[]' END) e
-        WHERE NOT lower((o.properties -> n.property_name)::text)::jsonb @> lower(jsonb_build_array(e.value)::text)::jsonb""",
+        WHERE NOT lower((o.properties -> n.property_name)::text)::jsonb @> lower(jsonb_build_array(e.value)::text)::jsonb
+          AND NOT EXISTS (SELECT FROM kb.curations w WHERE w.action = 'set' AND w.undone_at IS NULL AND w.type = o.type
+                          AND w.property_name = n.property_name AND w.value = o.properties -> w.property_name)""",
     "a name that is not the newest": """
         SELECT o.name, n.value FROM kb.graph_objects o JOIN (
             SELECT DISTINCT ON (p.object_id) p.* FROM kb.object_provenance p
@@ -152,6 +159,20 @@ _BROKEN: dict[str, LiteralString] = {
         SELECT o.name FROM kb.graph_objects o
         WHERE NOT EXISTS (SELECT FROM kb.object_provenance p WHERE p.object_id = o.id
                           AND p.property_name = 'name' AND p.value #>> '{}' = o.name)""",
+    "a rejected claim in the graph": """
+        WITH keys AS (SELECT id, type, name_key FROM kb.graph_objects
+                      UNION ALL SELECT dropped_id, type, name_key FROM kb.object_merges),
+             claims AS (SELECT said_of, chunk_id, property_name, value FROM kb.object_provenance
+                        UNION ALL SELECT said_of, chunk_id, property_name, value FROM kb.hidden_claims)
+        SELECT p.* FROM claims p JOIN kb.chunks c ON c.id = p.chunk_id JOIN keys k ON k.id = p.said_of
+        JOIN kb.rejected_texts t ON t.content_hash = c.content_hash AND t.type = k.type AND t.name_key = k.name_key
+        WHERE t.is_active AND t.relationship_type IS NULL AND coalesce(t.property_name, p.property_name) = p.property_name
+          AND coalesce(t.value, p.value) = p.value""",
+    "a claim that is withheld without a rejection": """
+        SELECT r.* FROM kb.rejected_claims r JOIN kb.chunks c ON c.id = r.chunk_id
+        WHERE NOT EXISTS (SELECT FROM kb.rejected_texts t
+                          WHERE t.is_active AND t.content_hash = c.content_hash AND t.type = r.type
+                            AND t.name_key = r.name_key AND coalesce(t.property_name, r.property_name) = r.property_name)""",
     "a claim that another has": """
         SELECT p.id FROM kb.object_provenance p
         LEFT JOIN kb.object_merges m ON m.dropped_id = p.said_of

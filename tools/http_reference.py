@@ -30,6 +30,7 @@ _TITLES = {
     "jobs": "Jobs",
     "objects": "Objects",
     "provenance": "Provenance",
+    "corrections": "Corrections",
     "graph": "Graph",
     "extraction": "Extraction",
     "projects": "Projects",

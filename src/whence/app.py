@@ -9,6 +9,7 @@ from typing import Any
 from whence.background import Background
 from whence.chat import Answerer, Chat, ModelAnswerer
 from whence.errors import WhenceError
+from whence.extract.curating import Curator
 from whence.extract.extractors import Extractor, Extractors, ModelExtractor, offered_extractors
 from whence.extract.run import Extraction
 from whence.extract.scheduling import Orders, Prices
@@ -121,6 +122,10 @@ class App:
             extractors=self.extractors,
             prices=Prices.of(self.settings),
         )
+
+    @property
+    def curator(self) -> Curator:
+        return Curator(self.store, self.embedders)
 
     @property
     def extractors(self) -> Extractors:

@@ -141,6 +141,14 @@ class SuggestionNotFound(NotFound, code="SUGGESTION_NOT_FOUND"):
     """Merge suggestion not found"""
 
 
+class ClaimNotFound(NotFound, code="CLAIM_NOT_FOUND"):
+    """There is no such claim about the object"""
+
+
+class CurationNotFound(NotFound, code="CURATION_NOT_FOUND"):
+    """There is no such correction"""
+
+
 class MethodNotAllowed(WhenceError, code="METHOD_NOT_ALLOWED", status=405):
     """This route does not answer that method"""
 

@@ -262,13 +262,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One chunk says that one object has this property."""
+    """One chunk, or a person, says that one object has this property."""
 
     id: UUID
     object_id: UUID
     property_name: str
     value: Any
-    operation: Literal["created", "updated"]
+    operation: Literal["created", "updated", "confirmed", "set"]
     schema_number: int
     quote: str | None
     start_offset: int | None
@@ -279,7 +279,14 @@ class Claim:
     extracted_at: datetime
     current: bool
     """True if the object has its value, or its elements: the newest claim, except for names and lists."""
-    place: Place
+    origin: Place | None
+    word: "Word | None" = None
+    """Of a person who set the value, without a place, or rejected the claim."""
+
+    @property
+    def place(self) -> Place:
+        assert self.origin is not None, "a value that a person set has no place"
+        return self.origin
 
     @property
     def schema_version(self) -> str:
@@ -400,15 +407,9 @@ class ChunkExtraction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Merge:
-    """A user's merge of two objects."""
+class Word:
+    """Who says something about the graph, and why."""
 
-    project_id: UUID
-    id: UUID
-    kept_id: UUID
-    """The object that now has the claims of both."""
-    kept_name: str
-    dropped_id: UUID
-    dropped_type: str
-    dropped_name: str
-    merged_at: datetime
+    author: str
+    reason: str | None = None
+    curation_id: UUID | None = None

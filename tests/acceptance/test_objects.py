@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
@@ -59,6 +59,46 @@ async def test_objects_are_merged_and_told_apart_again(
     assert hosted.run("objects", "unmerge", ident).stdout == "SSO and OAuth 2.0 are two again.\n"
     assert picture(dsn) == before
     assert hosted.refused("objects", "unmerge", ident, code=1) == "Merge not found"
+
+
+async def test_objects_are_corrected_and_restored(
+    hosted: "Installation", told: Told, store: Store, dsn: str
+) -> None:
+    body: dict[str, Any] = {"object_types": {"Requirement": {}, "Component": {}}}
+    await store.schemas.put(told.sample.document.project_id, body=body, sha256=bytes([3]) * 32)
+    before = hosted.json("objects", "show", "oauth 2.0")
+    why = ("--reason=She knows", "--author=Ada")
+    said = hosted.run("objects", "set", "OAuth 2.0", "expiration=2 hours", "scopes=[1, 2]", *why).stdout
+    assert said.endswith("To undo: whence objects restore ID\n")
+    assert "set OAuth 2.0 expiration: 2 hours" in said
+    one = hosted.json("objects", "show", "oauth 2.0")
+    assert (one["properties"]["expiration"], one["properties"]["scopes"]) == ("2 hours", [1, 2])
+    assert "set by Ada: She knows" in hosted.run("objects", "show", "oauth 2.0").stdout
+    assert "must be NAME=VALUE" in hosted.run("objects", "set", "OAuth 2.0", "expiration", code=2).stderr
+
+    claims = hosted.json("trace", "oauth 2.0", "--property=expiration")["sources"]["expiration"]
+    assert [claim["operation"] for claim in claims] == ["set", "updated", "created"]
+    rejected = hosted.json("objects", "reject", "oauth 2.0", f"--claim={claims[1]['id']}", *why)
+    traced = hosted.run("trace", "oauth 2.0", "--property=expiration").stdout
+    assert "1 hour (rejected)" in traced
+    assert "rejected by Ada: She knows" in traced
+    hosted.run("objects", "reject", "oauth 2.0", "--property=scopes")
+    exclusive = ("objects", "reject", "oauth 2.0", "--property=scopes", f"--claim={uuid4()}")
+    assert "exclude each other" in hosted.run(*exclusive, code=2).stderr
+
+    hosted.run("objects", "reject", "Gateway")
+    assert [one["name"] for one in hosted.json("objects", "list")] == ["OAuth 2.0"]
+    entries = hosted.json("objects", "history")
+    assert [one["subject"] for one in entries] == ["object", "property", "claim", "property", "property"]
+    assert len(hosted.json("objects", "history", "oauth 2.0")) == 4
+    for which in ("gateway", "oauth 2.0", rejected[0]["id"], "oauth 2.0", "oauth 2.0"):
+        hosted.run("objects", "restore", which)
+    after = hosted.json("objects", "show", "oauth 2.0")
+    assert (after["properties"], after["sources"]) == (before["properties"], before["sources"])
+    nothing = hosted.refused("objects", "restore", "oauth 2.0", code=1)
+    assert nothing == "There is no correction of 'oauth 2.0' to undo"
+    assert len(hosted.json("objects", "history")) == 10
+    require_sound(dsn)
 
 
 async def test_the_graph_is_exported(hosted: "Installation", told: Told) -> None:

@@ -19,7 +19,7 @@ from tests.api.shared_app import WITHOUT_TRIGGERS
 from tests.graphs import thing, tie, update
 
 from whence.errors import Conflict, NotFound, Unauthorized
-from whence.models import Chunk, ChunkExtraction, ChunkKey, EmbeddingSpace, Filters, new_id, now
+from whence.models import Chunk, ChunkExtraction, ChunkKey, EmbeddingSpace, Filters, Word, new_id, now
 from whence.store import (
     Store,
     chunks,
@@ -44,6 +44,8 @@ from whence.store.graph import (
     claim_moves,
     claims,
     conflicts,
+    curation,
+    curation_moves,
     impact,
     ledger,
     locks,
@@ -51,6 +53,7 @@ from whence.store.graph import (
     names,
     objects,
     provenance,
+    rejected_claims,
     relationships,
     removal,
     schema_moves,
@@ -84,6 +87,8 @@ PLANNED = (
     claim_moves,
     claims,
     conflicts,
+    curation,
+    curation_moves,
     locks,
     impact,
     ledger,
@@ -91,6 +96,7 @@ PLANNED = (
     names,
     objects,
     provenance,
+    rejected_claims,
     relationships,
     removal,
     schema_moves,
@@ -199,6 +205,16 @@ INSERT INTO kb.hidden_claims SELECT m.project_id, m.id, m.dropped_id, m.id, 'nam
 FROM kb.object_merges m;
 INSERT INTO kb.hidden_relationship_claims
 SELECT m.project_id, m.id, 'is', m.dropped_id, m.dropped_id, m.id, 1, '{{}}', NULL, NULL, NULL, now() FROM kb.object_merges m;
+INSERT INTO kb.curations (project_id, id, action, subject, type, name, name_key, property_name, value, author, schema_number, created_at)
+SELECT project_id, id, 'set', 'property', 'Thing', 'x', id::text, 'color', '1', 'Ada', 1, now() FROM kb.graph_objects;
+INSERT INTO kb.rejected_texts (project_id, id, curation_id, content_hash, type, name_key, property_name, schema_number)
+SELECT project_id, id, id, sha256(id::text::bytea), 'Thing', id::text, 'size', 1 FROM kb.graph_objects;
+INSERT INTO kb.rejected_claims (project_id, id, said_of, chunk_id, property_name, operation, schema_number, value, extracted_at, type,
+name, name_key)
+SELECT project_id, id, id, id, 'size', 'created', 1, '1', now(), 'Thing', 'x', id::text FROM kb.graph_objects;
+INSERT INTO kb.rejected_relationship_claims (project_id, id, type, said_source, said_target, chunk_id, schema_number, properties,
+extracted_at, source_type, source_name, source_key, target_type, target_name, target_key)
+SELECT project_id, id, 'was', id, id, id, 1, '{{}}', now(), 'Thing', 'x', id::text, 'Thing', 'x', id::text FROM kb.graph_objects;
 INSERT INTO kb.chunk_extractions (project_id, chunk_id, job_id, schema_number, outcome, extracted_at)
 SELECT project_id, id, job_id, 1, 'empty', now() FROM kb.chunks LIMIT 20000;
 """
@@ -437,6 +453,11 @@ def graph_reads() -> dict[str, Read]:
         "relationships within documents": lambda s, rows: s.graph.relationships.around(
             rows[0][2], [UUID(rows[0][0])], document_ids=[rows[0][3]], limit=20
         ),
+        "no such correction": lambda s, _rows: _absent(s.graph.curations.get(uuid4())),
+        "corrections": lambda s, rows: s.graph.curations.page(rows[0][2], limit=20, offset=0),
+        "corrections of an object": lambda s, rows: s.graph.curations.page(
+            rows[0][2], object_id=UUID(rows[0][0]), limit=20, offset=0
+        ),
         "many objects": lambda s, rows: s.graph.objects.many(rows[0][2], [UUID(row[0]) for row in rows]),
         "named objects": lambda s, rows: s.graph.objects.named(rows[0][2], ["a", "b"]),
         "numbered objects": lambda s, rows: s.graph.objects.numbered(rows[0][2], ["a", "b"]),
@@ -614,6 +635,7 @@ def changes() -> dict[str, Read]:
             sha256=b"another",
         ),
         "write a chunk, merge, undo": _extracted,
+        "set, reject, undo": _corrected,
         "withdraw chunks": lambda s, rows: s.graph.removal.chunks(
             rows[0][2], [UUID(row[0]) for row in rows[:100]]
         ),
@@ -682,6 +704,46 @@ async def _dismissed(store: Store, rows: Any) -> None:
     suggestion = MergeSuggestion(id=uuid4(), type="Thing", score=1, reasons={}, keep=ends[0], drop=ends[1])
     await store.graph.suggestions.dismiss(rows[0][2], suggestion)
     await _absent(store.graph.suggestions.get(rows[0][2], uuid4()))
+
+
+async def _corrected(store: Store, rows: Any) -> None:
+    """Everything is rejected, read again, restored and rejected again."""
+    chunk_id, job_id, project_id, _ = rows[0]
+    said = ChunkExtraction(
+        project_id=project_id,
+        chunk_id=UUID(chunk_id),
+        job_id=UUID(job_id),
+        schema_number=2,
+        outcome="extracted",
+        objects=[thing("One", color="red", size=1), thing("Two")],
+        relationships=[tie("One", "is", "Two")],
+    )
+    written = await store.graph.write_chunk(said)
+    one, tied, curations, ada = (
+        written.objects[0],
+        written.relationships[0],
+        store.graph.curations,
+        Word(author="Ada"),
+    )
+    assert one is not None
+    assert tied is not None
+    found, _ = await store.graph.provenance.of_object(project_id, one, limit=9, offset=0)
+    claims_of = {claim.property_name: claim.id for claim in found}
+    (was_set,) = await curations.set(project_id, one, {"color": "blue"}, ada)
+    rejected = [
+        await curations.reject_relationship(project_id, tied, ada),
+        await curations.reject_claim(project_id, one, claims_of["color"], ada),
+        await curations.reject_property(project_id, one, "size", ada),
+        await curations.reject_claim(project_id, one, was_set.id, ada),
+    ]
+    await store.graph.write_chunk(said)
+    await curations.undo(project_id, rejected[0].id, ada)
+    rejected += [await curations.reject_claim(project_id, one, claims_of["name"], ada)]
+    await curations.undo(project_id, rejected[-1].id, ada)
+    gone = await curations.reject_object(project_id, one, ada)
+    await store.graph.write_chunk(said)
+    undone = await curations.undo(project_id, gone.id, ada)
+    await curations.undo(project_id, undone.id, ada)
 
 
 async def _replaced(store: Store, rows: Any) -> None:

@@ -1,6 +1,7 @@
 """The graph: objects, relationships, and the claims that both rest on."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal, Self, TypeVar
 from uuid import UUID
@@ -13,7 +14,6 @@ from whence.api.values import Ident
 from whence.models import (
     Claim,
     GraphObject,
-    Merge,
     OrderedBy,
     Outcome,
     Place,
@@ -23,6 +23,7 @@ from whence.models import (
 from whence.store import Store
 from whence.store.chunks import ChunkView
 from whence.store.graph import Mention, PropertyConflict, Subgraph
+from whence.store.graph.merges import Merge
 
 _SHOWN_CLAIMS = 200
 _SHOWN_RELATIONSHIP_CLAIMS = 100
@@ -75,30 +76,27 @@ class Grounds(AnswerShape):
     quote: str | None = Field(description="The words of the chunk; null where they were not found.")
     start_offset: int | None = Field(description="The quote in the chunk's content, in code points.")
     end_offset: int | None
-    chunk_id: UUID
-    chunk_index: int
-    document_id: UUID
-    document_name: str
+    chunk_id: UUID | None = Field(description="Null if a person set the value, like the following.")
+    chunk_index: int | None
+    document_id: UUID | None
+    document_name: str | None
     page: int | None
     document_start: int | None = Field(description="The quote in the document's text.")
     document_end: int | None
-    as_of: datetime = Field(description="The time that orders claims: the newest one is current.")
-    ordered_by: OrderedBy = Field(
+    as_of: datetime | None = Field(description="The time that orders claims: the newest one is current.")
+    ordered_by: OrderedBy | None = Field(
         description="Whether that is the document's own date or the time of its version."
     )
     text: str = Field(default="", description="The chunk's text, if asked for.")
 
     @classmethod
     def of(cls, claim: Claim | RelationshipClaim, /, **more: Any) -> Self:
-        place = claim.place
-        named = {
-            name: getattr(place, name)
-            for name in ("chunk_id", "chunk_index", "document_id", "document_name", "as_of", "ordered_by")
-        }
+        place = claim.origin if isinstance(claim, Claim) else claim.place
+        names = ("chunk_id", "chunk_index", "document_id", "document_name", "page", "as_of", "ordered_by")
+        named = {name: getattr(place, name, None) for name in names}
         return super().of(
             claim,
-            read_at=place.read_at or claim.extracted_at,
-            page=place.page,
+            read_at=getattr(place, "read_at", None) or claim.extracted_at,
             document_start=_in_document(place, claim.start_offset),
             document_end=_in_document(place, claim.end_offset),
             **named,
@@ -121,9 +119,20 @@ class ClaimModel(Grounds):
     object_id: UUID
     property_name: str = Field(examples=["expiration"])
     value: Any
-    operation: Literal["created", "updated"]
+    operation: Literal["created", "updated", "confirmed", "set"] = Field(description="`set`: by a person.")
     elements: list[ElementModel] | None = Field(description="Of a list: where each element comes from.")
     current: bool = Field(description="The object has its value now; of a list, its elements.")
+    rejected: bool = Field(default=False, description="A person rejected the claim.")
+    author: str | None = Field(default=None, description="Who set the value or rejected the claim.")
+    reason: str | None = None
+    curation_id: UUID | None = Field(default=None, description="The correction, which can be undone.")
+
+    @classmethod
+    def of(cls, claim: Claim | RelationshipClaim, /, **more: Any) -> Self:
+        said: dict[str, Any] = {}
+        if isinstance(claim, Claim) and claim.word is not None:
+            said = {**asdict(claim.word), "rejected": claim.operation != "set"}
+        return super().of(claim, **said, **more)
 
 
 class ObjectRef(AnswerShape):
@@ -318,8 +327,8 @@ class MentionedObject(ObjectModel):
 
 
 class EventModel(AnswerShape):
-    id: UUID = Field(description="The id of the claim, or of the merge.")
-    event: Literal["created", "updated", "merged"]
+    id: UUID = Field(description="The id of the claim, of the merge, or of the correction.")
+    event: Literal["created", "updated", "confirmed", "merged", "set", "rejected", "undone"]
     happened_at: datetime
     property_name: str | None
     value: Any
@@ -329,6 +338,8 @@ class EventModel(AnswerShape):
     document_id: UUID | None
     dropped_id: UUID | None = Field(description="Of a merge: the object that became part of this one.")
     dropped_name: str | None
+    author: str | None = Field(description="Of a correction by a person.")
+    reason: str | None
 
 
 class StaleChunkModel(AnswerShape):
@@ -364,8 +375,9 @@ class WholeGraphAnswer(GraphAnswer):
 
 async def add_texts(store: Store, project_id: UUID, claims: Sequence[Source]) -> list[Source]:
     """The claims with the text of their chunks."""
-    views = await store.chunks.bulk({str(claim.chunk_id) for claim in claims}, project_id=project_id)
-    texts = {UUID(view["id"]): view["content"] for view in views}
+    ids = {str(claim.chunk_id) for claim in claims if claim.chunk_id is not None}
+    views = await store.chunks.bulk(ids, project_id=project_id) if ids else []
+    texts: dict[UUID | None, str] = {UUID(view["id"]): view["content"] for view in views}
     return [claim.model_copy(update={"text": texts.get(claim.chunk_id, "")}) for claim in claims]
 
 
@@ -377,5 +389,5 @@ def claims_by_property(claims: Iterable[Claim]) -> dict[str, list[ClaimModel]]:
     return dict(sorted(found.items()))
 
 
-def _in_document(place: Place, offset: int | None) -> int | None:
-    return None if place.start is None or offset is None else place.start + offset
+def _in_document(place: Place | None, offset: int | None) -> int | None:
+    return None if place is None or place.start is None or offset is None else place.start + offset

@@ -64,6 +64,8 @@ async def told_by_graph(
     )
     said: dict[tuple[UUID, str], dict[str, Any]] = {}
     for claim in claims:
+        if claim.origin is None:  # a person's word has no chunk
+            continue
         of_property = said.setdefault((claim.object_id, claim.property_name), {})
         of_property[str(claim.place.chunk_id)] = claim.value
     ties = await provenance.current_of_relationships(

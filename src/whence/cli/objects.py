@@ -21,14 +21,19 @@ from whence.cli.output import (
     printable,
     printed_json,
     shorten,
+    wants_json,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.tree import Tree
 
     from whence.api.graph import ClaimModel, StatedClaim, TracedObject
     from whence.api.jobs import ReadingModel
-    from whence.models import GraphObject, Merge
+    from whence.models import GraphObject
+    from whence.store.graph.curation import Curation
+    from whence.store.graph.merges import Merge
 
 _WIDEST = 60
 _ALL = 2**31
@@ -37,11 +42,13 @@ _FILE_WIDTH = 10_000  # no line breaks in a file
 _MERGED = "{dropped} is {kept} now. To undo: whence objects unmerge {id}"
 
 _object = click.argument("object")
+_reason = click.option("--reason", help="Why.")
+_author = click.option("--author", default="local", show_default=True, help="Who says so.")
 
 
 @click.group()
 def objects() -> None:
-    """List, show, merge and export the objects of the graph. OBJECT is an id or a name."""
+    """List, show, correct, merge and export the objects of the graph. OBJECT is an id or a name."""
 
 
 @objects.command("list")
@@ -119,6 +126,105 @@ async def unmerge(app: App, *, merge: UUID) -> None:
     merges = app.store.graph.merges
     undone = await merges.undo((await merges.get(merge)).project_id, merge)
     _show_merge(undone, "{dropped} and {kept} are two again.")
+
+
+@objects.command("set")
+@_object
+@click.argument("values", nargs=-1, required=True, metavar="NAME=VALUE...")
+@_reason
+@_author
+@options.project
+@options.json
+@on_app
+async def set_values(
+    app: App,
+    *,
+    object: str,  # noqa: A002 - the name in the usage
+    values: tuple[str, ...],
+    reason: str | None,
+    author: str,
+    project: str,
+) -> None:
+    """Set properties of OBJECT. They count before everything that is extracted."""
+    from whence.models import Word
+
+    found = await _find_object(app, project, object)
+    given = options.read_pairs("A value", values, nested=True)
+    made = await app.curator.set(found, given, Word(author=author, reason=reason))
+    _show_curations(made, "To undo: whence objects restore ID")
+
+
+@objects.command()
+@_object
+@click.option("--property", "property_name", metavar="NAME", help="Only the claims about this property.")
+@click.option(
+    "--claim", type=click.UUID, metavar="ID", help="Only this claim; `whence trace --json` has its id."
+)
+@_reason
+@_author
+@options.project
+@options.json
+@on_app
+async def reject(
+    app: App,
+    *,
+    object: str,  # noqa: A002 - the name in the usage
+    property_name: str | None,
+    claim: UUID | None,
+    reason: str | None,
+    author: str,
+    project: str,
+) -> None:
+    """Reject OBJECT, or claims about it. They do not come back when the same text is read again."""
+    from whence.models import Word
+
+    if property_name is not None and claim is not None:
+        raise click.UsageError("--property and --claim exclude each other")
+    found, curations = await _find_object(app, project, object), app.store.graph.curations
+    about, by = (found.project_id, found.id), Word(author=author, reason=reason)
+    if claim is not None:
+        rejected = curations.reject_claim(*about, claim, by)
+    elif property_name is not None:
+        rejected = curations.reject_property(*about, property_name, by)
+    else:
+        rejected = curations.reject_object(*about, by)
+    made = await app.curator.done(found.project_id, rejected)
+    _show_curations([made], "To undo: whence objects restore ID")
+
+
+@objects.command()
+@click.argument("correction")
+@_reason
+@_author
+@options.project
+@options.json
+@on_app
+async def restore(app: App, *, correction: str, reason: str | None, author: str, project: str) -> None:
+    """Undo CORRECTION: an id of `whence objects history`, or a name whose last correction is meant."""
+    from whence.models import Word
+
+    entry = await _find_correction(app, project, correction)
+    undone = app.store.graph.curations.undo(entry.project_id, entry.id, Word(author=author, reason=reason))
+    _show_curations([await app.curator.done(entry.project_id, undone)])
+
+
+@objects.command()
+@click.argument("object", required=False)
+@options.project
+@options.limit
+@options.json
+@on_app
+async def history(app: App, *, object: str | None, project: str, limit: int) -> None:  # noqa: A002 - the name in the usage
+    """List what people corrected in a project, or of OBJECT only, the newest first."""
+    project_id = (await find_project(app, project)).id
+    object_id = None
+    if object is not None:
+        found = await _find_object(app, project, object)
+        project_id, object_id = found.project_id, found.id
+    entries, total = await app.store.graph.curations.page(
+        project_id, object_id=object_id, limit=limit, offset=0
+    )
+    _show_curations(entries, total=total)
 
 
 @objects.command()
@@ -324,8 +430,61 @@ async def _find_object(app: App, project: str, which: str) -> "GraphObject":
     )
 
 
+async def _find_correction(app: App, project: str, which: str) -> "Curation":
+    """By id, or the last one of a name that still counts."""
+    from whence.errors import CurationNotFound
+    from whence.text.names import name_key
+
+    curations = app.store.graph.curations
+    try:
+        return await curations.get(UUID(which))
+    except ValueError:
+        project_id = (await find_project(app, project)).id
+    entries, _ = await curations.page(project_id, name_key=name_key(which), limit=_ALL, offset=0)
+    for entry in entries:
+        if entry.action != "undo" and entry.state != "undone":
+            return entry
+    raise CurationNotFound(f"There is no correction of {printable(which)!r} to undo")
+
+
+def _show_curations(entries: "Sequence[Curation]", hint: str | None = None, *, total: int = 0) -> None:
+    from whence.api.curations import CurationModel
+
+    rows = [
+        (
+            one.id,
+            f"{one.created_at:%Y-%m-%d %H:%M}",
+            printable(one.author),
+            shorten(_describe_correction(one), _WIDEST),
+            one.state,
+            printable(one.reason or ""),
+        )
+        for one in entries
+    ]
+    columns = ("ID", "WHEN", "WHO", "WHAT", "STATE", "WHY")
+    print_rows([CurationModel.of(one) for one in entries], columns, rows, total=total)
+    if hint and not wants_json():
+        click.echo(hint)
+
+
+def _describe_correction(one: "Curation") -> str:
+    """`reject Solar Harbour capacity: 40 kW`, in one line."""
+    about = [one.action, one.name, one.relationship_type, one.target_name, one.property_name]
+    value = "" if one.value is None else f": {on_one_line(one.value)}"
+    return printable(" ".join(filter(None, about))) + value
+
+
 def _describe_place(claim: "ClaimModel") -> str:
+    if claim.document_name is None:
+        return _describe_word(claim)
     return f"{printable(claim.document_name)}{page_suffix(claim.page)}, chunk {claim.chunk_index}"
+
+
+def _describe_word(claim: "ClaimModel") -> str:
+    """Who set or rejected it, when and why."""
+    verb = "rejected" if claim.rejected else "set"
+    why = f": {printable(claim.reason)}" if claim.reason else ""
+    return f"{verb} by {printable(claim.author or '')}{why} (correction {claim.curation_id})"
 
 
 def _draw_tree(found: "TracedObject") -> "Tree":
@@ -336,13 +495,21 @@ def _draw_tree(found: "TracedObject") -> "Tree":
     tree = Tree(Text.assemble(f"{printable(found.type)} ", (printable(found.name), "bold"), f"  {found.id}"))
     for name, claims in found.sources.items():
         branch = tree.add(Text(printable(name), style="cyan"))
-        for value, group in groupby(claims, key=lambda claim: on_one_line(claim.value)):
+        for (value, _), group in groupby(
+            claims, key=lambda claim: (on_one_line(claim.value), claim.rejected)
+        ):
             first, *others = group
+            mark = "rejected" if first.rejected else "older"
             leaf = branch.add(
-                Text(value, style="green") if first.current else Text(f"{value} (older)", style="dim")
+                Text(value, style="green") if first.current else Text(f"{value} ({mark})", style="dim")
             )
             for claim in (first, *others):
+                if claim.chunk_id is None:
+                    leaf.add(Text(_describe_word(claim)))
+                    continue
                 chunk = leaf.add(Text(f"{_describe_place(claim)}  {claim.chunk_id}"))
+                if claim.rejected:
+                    chunk.add(Text(_describe_word(claim)))
                 if claim.quote is not None:
                     span = f"{claim.start_offset}-{claim.end_offset}"
                     chunk.add(Text.assemble("“", (printable(claim.quote), "italic"), f"” at {span}"))
@@ -355,7 +522,7 @@ def _draw_stated(claims: "list[StatedClaim]") -> "Tree":
     from rich.text import Text
     from rich.tree import Tree
 
-    tree = Tree(Text(printable(claims[0].document_name) if claims else "No claims.", style="bold"))
+    tree = Tree(Text(printable(claims[0].document_name or "") if claims else "No claims.", style="bold"))
     for _, group in groupby(claims, key=lambda claim: claim.chunk_id):
         said = list(group)
         chunk = tree.add(Text(f"chunk {said[0].chunk_index}{page_suffix(said[0].page)}  {said[0].chunk_id}"))

@@ -50,25 +50,25 @@ def metadata(help_text: str, *, required: bool = False) -> Callable[[Command], C
     )
 
 
-def read_pairs(option: str, given: Sequence[str]) -> dict[str, Any]:
-    """Values are JSON if they are a number, true, false, null or quoted, else text."""
+def read_pairs(option: str, given: Sequence[str], *, nested: bool = False) -> dict[str, Any]:
+    """Values are JSON if they are a number, true, false, null or quoted, else text. `nested` allows lists and objects."""
     pairs: dict[str, Any] = {}
     for one in given:
         name, equals, value = one.partition("=")
         if not name.strip() or not equals:
             raise click.UsageError(f"{option} must be NAME=VALUE, not {one!r}")
-        pairs[name.strip()] = _read_value(value)
+        pairs[name.strip()] = _read_value(value, nested=nested)
     return pairs
 
 
-def _read_value(text: str) -> Any:
+def _read_value(text: str, *, nested: bool) -> Any:
     from json import loads
 
     try:
         value = loads(text, parse_constant=lambda name: name)
     except ValueError:
         return text
-    return value if value is None or isinstance(value, str | int | float) else text
+    return value if nested or value is None or isinstance(value, str | int | float) else text
 
 
 def read_usage(shape: type[T], given: dict[str, Any]) -> T:

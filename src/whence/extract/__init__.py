@@ -15,6 +15,6 @@ Modules that use the store or a model:
 
 scheduling        queues jobs, dry run and cost                    run             runs a job, chunk by chunk
 context_loader    loads the context of a chunk                     extractors      the protocol, the model extractor, by name
-embedding         embeds objects
+embedding         embeds objects                                   curating        corrections by a person
 schema_migration  adapts the graph to a newer schema without a model
 """

@@ -7,13 +7,17 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from whence.extract.links import Ref
+from whence.extract.to_store import text_of
 from whence.models import ChunkExtraction
-from whence.providers import Embedder
+from whence.providers import Embedder, Embedders
+from whence.store import Store
 from whence.store.connection import busy
 from whence.store.graph import WrittenChunk
 
 LITTLE = 2_000
 """Total characters that can be embedded within moments."""
+
+_BATCH = 64
 
 T = TypeVar("T")
 
@@ -22,6 +26,18 @@ async def embed(embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
     embedded = await embedder.embed(texts)
     vectors: list[list[float]] = embedded.vectors.tolist()
     return vectors
+
+
+async def embed_lacking(store: Store, embedders: Embedders, project_id: UUID) -> bool:
+    """Embeds some objects without a vector in the project's space; returns whether there were any."""
+    space, _ = await store.vectors.spaces(project_id)
+    lacking = await store.graph.objects.lacking(project_id, space.id, limit=_BATCH) if space else []
+    if space and lacking:
+        texts = [text_of(each.type, each.name, each.properties) for each in lacking]
+        vectors = await embed(embedders.of(space), texts)
+        made = {each.id: vector for each, vector in zip(lacking, vectors, strict=True)}
+        await store.graph.objects.put_vectors(project_id, space.id, made)
+    return bool(lacking)
 
 
 @asynccontextmanager

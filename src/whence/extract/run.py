@@ -25,7 +25,7 @@ from whence.errors import (
 )
 from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.context_loader import Named, Surroundings, gather, look_around, named
-from whence.extract.embedding import embed, meanwhile, own_vectors, vectors_of, vectors_under
+from whence.extract.embedding import embed_lacking, meanwhile, own_vectors, vectors_of, vectors_under
 from whence.extract.extractors import ExtractionRequest, Extractor, Extractors, ReadReply, Usage
 from whence.extract.links import Ref
 from whence.extract.merge import merge
@@ -33,7 +33,7 @@ from whence.extract.scheduling import Prices, require_embedded, settled_schema
 from whence.extract.schema import Schema
 from whence.extract.schema_migration import carry_over, count_as_read
 from whence.extract.schema_reading import read_schema
-from whence.extract.to_store import kept, summary, text_of, texts_of
+from whence.extract.to_store import kept, summary, texts_of
 from whence.job_run import Run, Stale, run_job
 from whence.models import ChunkExtraction, EmbeddingSpace, Job, Outcome, now
 from whence.providers import Embedders
@@ -47,7 +47,6 @@ MOST_IN_A_ROW = 3
 _HEAD_START = 0.03
 """Seconds to build and send a prompt before the lookup of the next chunk starts."""
 _SHOWN_FAILURES = 20
-_BATCH = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +142,9 @@ class _Steps:
     async def all(self) -> None:
         await require_embedded(self.of.store, self.job.project_id, self.job.document_id)
         await self._begin()
-        await self._embed_objects()
+        # Objects lack vectors after a change of the project's space or of their values.
+        while await embed_lacking(self.of.store, self.of.embedders, self.job.project_id):
+            self.run.stop_here()
         around = await self._next()
         while around is not None:
             self.run.stop_here()  # each write checks whether the job was cancelled
@@ -185,17 +186,6 @@ class _Steps:
             prompt_tokens=noted.get("prompt_tokens", 0),
             completion_tokens=noted.get("completion_tokens", 0),
         )
-
-    async def _embed_objects(self) -> None:
-        """Embeds objects without a vector in the project's space, which changed after they were created."""
-        space, _ = await self.of.store.vectors.spaces(self.job.project_id)
-        objects = self.of.store.graph.objects
-        while space and (lacking := await objects.lacking(self.job.project_id, space.id, limit=_BATCH)):
-            self.run.stop_here()
-            texts = [text_of(each.type, each.name, each.properties) for each in lacking]
-            vectors = await embed(self.of.embedders.of(space), texts)
-            made = {each.id: vector for each, vector in zip(lacking, vectors, strict=True)}
-            await objects.put_vectors(self.job.project_id, space.id, made)
 
     async def _next(self, *, after: int = -1) -> Surroundings | None:
         """The next chunk to read, with its surroundings."""
@@ -333,7 +323,8 @@ class _Steps:
             async with meanwhile(self._prepare(context)) as preparing:
                 await until_committed.aclose()
                 ready = await preparing
-        self.tally, self.changed, self.ready = tally, changed, ready
+        self.tally = replace(tally, rejected=tally.rejected + made.rejected)
+        self.changed, self.ready = changed, ready
 
     async def _prepare(self, context: ExtractionContext | None) -> "_Ready | None":
         if context is None:
@@ -344,10 +335,9 @@ class _Steps:
 
     async def _end(self) -> None:
         tally, job = self.tally, self.job
-        if tally.done < self.total:  # chunks were deleted meanwhile
-            await self.run.at(
-                "extracting", done=tally.done, total=tally.done, noted=self._describe_progress(tally)
-            )
+        # Chunks may have been deleted meanwhile, and the last write may have added rejections.
+        noted = self._describe_progress(tally)
+        await self.run.at("extracting", done=tally.done, total=tally.done, noted=noted)
         failures, _ = await self.of.store.graph.ledger.readings(
             job.project_id, job.id, outcome="failed", limit=_SHOWN_FAILURES, offset=0
         )

@@ -275,8 +275,7 @@ def fit_properties(
         if is_nothing(value) or name in properties:
             continue
         try:
-            _require_allowed(name, kind)
-            result = fitted(value, kind.properties.get(name))
+            result = fit_property(name, value, kind)
             properties |= {} if is_nothing(result) else {name: result}
         except WrongValue as wrong:
             rejected = Rejected("wrong_value", f"{name} must be {wrong}")
@@ -284,6 +283,12 @@ def fit_properties(
         except Rejected as rejected:
             rejections.append(rejected.at(f"{where}.{said[:MAX_NAME]}"))
     return properties, rejections
+
+
+def fit_property(name: str, value: Any, kind: SchemaType) -> Any:
+    """The value as the schema types it. Raises `WrongValue`, or `Rejected` if there can be no such property."""
+    _require_allowed(name, kind)
+    return fitted(value, kind.properties.get(name))
 
 
 def missing(properties: Mapping[str, Any], kind: SchemaType) -> tuple[str, ...]:

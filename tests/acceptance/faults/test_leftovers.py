@@ -1,6 +1,6 @@
 """A process is killed between two steps that concern originals. Nothing needed is gone; nothing needless stays for good.
 
-Each test is a row of the table in docs/operations.md#what-a-crash-leaves-behind.
+docs/operations.md#what-a-crash-leaves-behind has what an operator needs to know of it.
 """
 
 import signal

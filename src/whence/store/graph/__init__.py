@@ -1,7 +1,7 @@
 """The knowledge graph. `Graph` has one attribute for each group of operations.
 
-Invariants: the value of a property is that of its newest claim; every claim belongs to an existing chunk; every object and every
-relationship has at least one claim.
+Invariants: the value of a property is what a person set, or that of its newest claim; every claim belongs to an existing chunk;
+every object and every relationship has at least one claim.
 """
 
 from uuid import UUID
@@ -9,6 +9,7 @@ from uuid import UUID
 from whence.models import ChunkExtraction
 from whence.store.graph import impact, write_chunk
 from whence.store.graph.conflicts import Conflicts, PropertyConflict
+from whence.store.graph.curation import Curations
 from whence.store.graph.impact import GraphImpact
 from whence.store.graph.ledger import Ledger
 from whence.store.graph.merges import Merges
@@ -32,6 +33,7 @@ class Graph:
         self.merges = Merges(queries)
         self.conflicts = Conflicts(queries)
         self.suggestions = Suggestions(queries)
+        self.curations = Curations(queries)
         self.removal = ClaimRemoval(queries)
         self.schema_moves = SchemaMoves(queries)
         self.views = Views(queries)

@@ -1,7 +1,7 @@
 """Writes claims, and computes the current values of objects and relationships from them.
 
 `order` says which claims count. The values are stored with the object or relationship for fast reads, and computed again whenever
-claims come or go.
+claims come or go. A value that a person set counts before all claims.
 """
 
 import json
@@ -15,6 +15,7 @@ from uuid import UUID, uuid5
 from whence.models import FoundRelationship, FoundValue, new_id, now
 from whence.store.graph.order import JOIN_DOCUMENT, rank, rank_ties
 from whence.store.graph.order import settle as settle_values
+from whence.store.graph.set_values import set_values_of
 from whence.store.pool import Asked, Params, records, uuids
 
 COLUMNS: LiteralString = """project_id, id, said_of, chunk_id, property_name, operation, schema_number, value, quote,
@@ -150,14 +151,17 @@ WITH ranked AS ({
              WHERE p.project_id = %(project_id)s AND p.object_id = ANY(%(ids)s::uuid[])''')
 })
 UPDATE kb.graph_objects o
-SET properties = n.properties, name = coalesce(n.name, o.name), updated_at = %(now)s
+SET properties = n.properties || n.set_values, name = coalesce(n.name, o.name), updated_at = %(now)s
 FROM (
     SELECT s.object_id,
            coalesce(jsonb_object_agg(s.property_name, s.value) FILTER (WHERE s.property_name <> 'name'), '{{}}') AS properties,
-           min(s.value #>> '{{}}') FILTER (WHERE s.property_name = 'name') AS name
+           min(s.value #>> '{{}}') FILTER (WHERE s.property_name = 'name') AS name,
+           coalesce((SELECT jsonb_object_agg(v.property_name, v.value) FROM ({
+    set_values_of("s.object_id")
+}) v), '{{}}') AS set_values
     FROM ({settle_values("ranked")}) s GROUP BY s.object_id) n
 WHERE o.project_id = %(project_id)s AND o.id = n.object_id
-  AND (o.properties, o.name) IS DISTINCT FROM (n.properties, coalesce(n.name, o.name))
+  AND (o.properties, o.name) IS DISTINCT FROM (n.properties || n.set_values, coalesce(n.name, o.name))
 """
 DELETE_UNCLAIMED: LiteralString = """
 DELETE FROM kb.graph_objects o
@@ -248,10 +252,11 @@ def put(source: Params, claims: Sequence[PropertyClaim]) -> list[Asked]:
     `source` has the fields that all claims from one reading share: project, chunk, schema number and time.
     """
     rounds = _split_into_rounds(claims, lambda claim: (claim.of.object_id, claim.property_name))
-    return [(PUT, {**source, "given": records(list(map(_encode_claim, some)))}) for some in rounds]
+    return [(PUT, {**source, "given": records(list(map(encode_claim, some)))}) for some in rounds]
 
 
-def _encode_claim(claim: PropertyClaim) -> dict[str, Any]:
+def encode_claim(claim: PropertyClaim) -> dict[str, Any]:
+    """A row for `PUT`."""
     elements = claim.found.elements
     return {
         "id": new_id(),
@@ -283,18 +288,25 @@ def made_of(source_id: UUID, relationship_type: str, target_id: UUID) -> dict[st
     return {"id": ident, "type": storable(relationship_type), "source_id": source_id, "target_id": target_id}
 
 
+def encode_tie(found: FoundRelationship) -> dict[str, Any]:
+    """What a row for `PUT_TIES` says about the relationship."""
+    return {
+        "id": new_id(),
+        "properties": json_text(dict(found.properties)),
+        "quote": storable(found.quote),
+        "start_offset": found.start_offset,
+        "end_offset": found.end_offset,
+    }
+
+
 def _put_round_of_ties(source: Params, ties: Sequence[Tie]) -> list[Asked]:
     made = [made_of(tie.source.object_id, tie.found.type, tie.target.object_id) for tie in ties]
     given = [
         {
             **relationship,
-            "id": new_id(),
             "said_source": tie.source.said,
             "said_target": tie.target.said,
-            "properties": json_text(dict(tie.found.properties)),
-            "quote": storable(tie.found.quote),
-            "start_offset": tie.found.start_offset,
-            "end_offset": tie.found.end_offset,
+            **encode_tie(tie.found),
         }
         for relationship, tie in zip(made, ties, strict=True)
     ]

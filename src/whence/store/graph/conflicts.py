@@ -9,6 +9,7 @@ from whence.models import Claim
 from whence.store.graph.objects import Objects
 from whence.store.graph.order import JOIN_DOCUMENT, NEWEST_FIRST
 from whence.store.graph.provenance import CLAIM, IS_CURRENT, JOIN_CLAIMED, PLACE, to_claim
+from whence.store.graph.set_values import is_set
 from whence.store.pool import Statements, uuids
 from whence.text.names import TYPOGRAPHY
 
@@ -27,7 +28,7 @@ def value_key(value: LiteralString) -> LiteralString:
 
 # A list accumulates: its claims do not differ.
 COMPARABLE: LiteralString = "p.property_name <> 'name' AND p.is_grounded AND jsonb_typeof(p.value) <> 'array'"
-# The value of an object is that of one of the claims, so claims differ if any of them differs from it.
+# The value of an object is that of one of the claims, so claims differ if any of them differs from it. A person's word settles it.
 DIFFERING: LiteralString = f"""
 SELECT DISTINCT p.object_id, p.property_name
 FROM kb.graph_objects o
@@ -36,7 +37,7 @@ WHERE o.project_id = %(project_id)s AND {COMPARABLE}
   AND (%(object_id)s::uuid IS NULL OR o.id = %(object_id)s)
   AND (%(type)s::text IS NULL OR o.type = %(type)s)
   AND (%(property_name)s::text IS NULL OR p.property_name = %(property_name)s)
-  AND p.value IS DISTINCT FROM o.properties -> p.property_name
+  AND p.value IS DISTINCT FROM o.properties -> p.property_name AND NOT {is_set("o.id", "p.property_name")}
   AND {value_key("p.value")} <> {value_key("(o.properties -> p.property_name)")}
 ORDER BY p.object_id, p.property_name
 """

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from whence.store.graph.conflicts import COMPARABLE, value_key
 from whence.store.graph.order import JOIN_DOCUMENT, OLDEST_FIRST, rank, rank_ties, settle
+from whence.store.graph.set_values import is_set
 from whence.store.pool import Queries, reader
 
 _GONE: LiteralString = """
@@ -37,7 +38,8 @@ _FALLEN: LiteralString = f"""before (owner_id, property_name, value) AS ({settle
     WHERE n.value IS DISTINCT FROM f.value
 )"""
 _STAYING: LiteralString = f"""
-FROM claims p {JOIN_DOCUMENT} WHERE p.object_id NOT IN (SELECT object_id FROM lost) AND p.property_name <> 'name'"""
+FROM claims p {JOIN_DOCUMENT} WHERE p.object_id NOT IN (SELECT object_id FROM lost) AND p.property_name <> 'name'
+  AND NOT {is_set("p.object_id", "p.property_name")}"""
 CLAIMS: LiteralString = f"""{_GONE}
 SELECT count(*) FROM kb.object_provenance p
 WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)

@@ -5,16 +5,34 @@ holds for claims that came after the merge, and merges can be undone in any orde
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import LiteralString
 from uuid import UUID
 
 from whence.errors import BadInput, Conflict, MergeNotFound, ObjectNotFound
-from whence.models import Merge, new_id, now
+from whence.models import new_id, now
 from whence.store.graph.claim_moves import hide, members, settle, show, want_groups
 from whence.store.graph.locks import find_these, lock_in_order, retry_races
 from whence.store.graph.names import name_unnamed
 from whence.store.graph.objects import Objects, put_each_vector
 from whence.store.pool import PagedQuery, Queries, Statements, reader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """A user's merge of two objects."""
+
+    project_id: UUID
+    id: UUID
+    kept_id: UUID
+    """The object that now has the claims of both."""
+    kept_name: str
+    dropped_id: UUID
+    dropped_type: str
+    dropped_name: str
+    merged_at: datetime
+
 
 _COLUMNS: LiteralString = "m.project_id, m.id, m.object_id, o.name, m.dropped_id, m.type, m.name, m.merged_at"
 _FROM: LiteralString = """

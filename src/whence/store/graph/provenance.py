@@ -1,15 +1,17 @@
 """Reads claims: where objects, properties and relationships came from."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, LiteralString
 from uuid import UUID
 
-from whence.models import Claim, GraphObject, Place, RelationshipClaim
+from whence.models import Claim, GraphObject, Place, RelationshipClaim, Word
 from whence.store.graph.ledger import IS_STALE, LAST_READING
 from whence.store.graph.objects import COLUMNS as OBJECT_COLUMNS
 from whence.store.graph.objects import object_of
 from whence.store.graph.order import AS_OF, JOIN_DOCUMENT, NEWEST_FIRST, rank
+from whence.store.graph.rejected_claims import rejects_claim
+from whence.store.graph.set_values import is_set, keys_of, set_values_of
 from whence.store.pool import PagedQuery, Row, Statements, reader, uuids
 
 # The page that the quote begins on: the last page with text that begins before it. Without a quote, the first page of the chunk.
@@ -45,14 +47,15 @@ def current(objects: LiteralString) -> LiteralString:
 CLAIM: LiteralString = """
        p.id, p.object_id, p.property_name, p.value, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
        p.elements, p.extracted_at,"""
-_IS_CURRENT_IN_OBJECT: LiteralString = (
-    f"p.id IN (SELECT w.id FROM ({current('p.object_id = %(object_id)s')}) w),"
-)
+# A value that a person set counts before all claims.
+_IS_CURRENT_IN_OBJECT: LiteralString = f"NOT {is_set('p.object_id', 'p.property_name')} AND p.id IN (SELECT e.id FROM ({current('p.object_id = %(object_id)s')}) e),"
 # The claim itself as `claimed`: the inner query has a `p` of its own.
 JOIN_CLAIMED: LiteralString = "CROSS JOIN LATERAL (SELECT p.object_id, p.property_name) claimed"
-IS_CURRENT: LiteralString = f"""p.id IN (SELECT w.id FROM ({
+IS_CURRENT: LiteralString = f"""NOT {
+    is_set("p.object_id", "p.property_name")
+} AND p.id IN (SELECT e.id FROM ({
     current("p.object_id = claimed.object_id AND p.property_name = claimed.property_name")
-}) w),"""
+}) e),"""
 
 # With documents, only claims of their chunks.
 _WITHIN: LiteralString = "(%(document_ids)s::uuid[] IS NULL OR d.id = ANY(%(document_ids)s::uuid[]))"
@@ -75,6 +78,28 @@ SELECT {CLAIM} true, {PLACE}
 FROM ({current(f"p.object_id = ANY(%(ids)s) AND {_WITHIN}")}) w
 JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.id = w.id {JOIN_DOCUMENT}
 ORDER BY p.object_id, p.property_name, w.place
+"""
+_SET: LiteralString = "id, object_id, property_name, value, schema_number, extracted_at"
+SET_VALUES: LiteralString = f"""
+SELECT v.id, wanted.id, v.property_name, v.value, v.schema_number, v.created_at, v.author, v.reason
+FROM unnest(%(ids)s::uuid[]) AS wanted (id), LATERAL ({set_values_of("wanted.id")}) v
+WHERE %(property_name)s::text IS NULL OR v.property_name = %(property_name)s
+ORDER BY wanted.id, v.property_name
+"""
+_REJECTED: LiteralString = """id, object_id, property_name, value, operation, schema_number, quote, start_offset, end_offset,
+    elements, extracted_at"""
+REJECTED: LiteralString = f"""
+SELECT p.id, %(object_id)s::uuid, p.property_name, p.value, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
+       p.elements, p.extracted_at, t.author, t.reason, t.id, {PLACE}
+FROM ({keys_of("%(object_id)s")}) k
+JOIN kb.rejected_claims p ON p.project_id = %(project_id)s AND p.type = k.type AND p.name_key = k.name_key {JOIN_DOCUMENT}
+CROSS JOIN LATERAL (
+    SELECT w.id, w.author, w.reason FROM kb.rejected_texts t
+    JOIN kb.curations w ON w.project_id = %(project_id)s AND w.id = t.curation_id
+    WHERE t.is_active AND {rejects_claim("p", "p")}
+    ORDER BY w.id DESC LIMIT 1) t
+WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s
+ORDER BY p.property_name, p.extracted_at DESC, p.id DESC
 """
 _TIE: LiteralString = """p.id, p.relationship_id, p.properties, p.schema_number, p.quote, p.start_offset, p.end_offset,
        p.extracted_at,"""
@@ -121,13 +146,21 @@ WHERE p.project_id = %(project_id)s AND p.id = ANY(%(ids)s)
 _EVENTS: LiteralString = f"""
 FROM (SELECT p.extracted_at AS happened_at, p.id, p.operation AS event, p.property_name, p.value,
              'v' || p.schema_number AS schema_version, p.quote,
-             p.chunk_id, c.document_id, NULL::uuid AS dropped_id, NULL::text AS dropped_name
+             p.chunk_id, c.document_id, NULL::uuid AS dropped_id, NULL::text AS dropped_name,
+             NULL::text AS author, NULL::text AS reason
       FROM {_ALL} p
       JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
       UNION ALL
-      SELECT m.merged_at, m.id, 'merged', NULL, NULL, NULL, NULL, NULL, NULL, m.dropped_id, m.name
+      SELECT m.merged_at, m.id, 'merged', NULL, NULL, NULL, NULL, NULL, NULL, m.dropped_id, m.name, NULL, NULL
       FROM kb.object_merges m
-      WHERE m.project_id = %(project_id)s AND m.object_id = %(object_id)s) e"""
+      WHERE m.project_id = %(project_id)s AND m.object_id = %(object_id)s
+      UNION ALL
+      SELECT w.created_at, w.id, CASE w.action WHEN 'set' THEN 'set' WHEN 'reject' THEN 'rejected' ELSE 'undone' END,
+             w.property_name, w.value, NULL, NULL, NULL, NULL, NULL, NULL, w.author, w.reason
+      FROM kb.curations w
+      WHERE w.project_id = %(project_id)s AND EXISTS (
+          SELECT FROM ({keys_of("%(object_id)s")}) k
+          WHERE (k.type, k.name_key) IN ((w.type, w.name_key), (w.target_type, w.target_key)))) e"""
 _CHUNKS_OF_OBJECT: LiteralString = f"""
 FROM (SELECT q.chunk_id, array_agg(q.property_name ORDER BY q.property_name) AS property_names,
              max(q.schema_number) AS schema_number, min(q.start_offset) AS start_offset
@@ -155,10 +188,23 @@ Event = dict[str, Any]
 """A step in the history of an object, with the API's field names."""
 
 _place_of, _claim_of, _tie_of = reader(Place), reader(Claim), reader(RelationshipClaim)
+_rejected_of = reader(Claim, _REJECTED + ", current, origin")
 
 
 def to_claim(row: Row) -> Claim:
     return _claim_of((*row[:12], _place_of(row[12:])))
+
+
+def _to_set_value(row: Row) -> Claim:
+    said: dict[str, Any] = dict.fromkeys(("quote", "start_offset", "end_offset", "elements", "origin"))
+    said |= dict(zip(_SET.split(", "), row, strict=False))
+    word = Word(author=row[-2], reason=row[-1], curation_id=row[0])
+    return Claim(**said, operation="set", current=True, word=word)
+
+
+def _to_rejected(row: Row) -> Claim:
+    word = Word(author=row[11], reason=row[12], curation_id=row[13])
+    return replace(_rejected_of((*row[:11], False, _place_of(row[14:]))), word=word)
 
 
 def _to_relationship_claim(row: Row) -> RelationshipClaim:
@@ -176,7 +222,8 @@ _OF_OBJECT = PagedQuery(
     NEWEST_FIRST,
 )
 _EVENT: LiteralString = """
-       happened_at, id, event, property_name, value, schema_version, quote, chunk_id, document_id, dropped_id, dropped_name"""
+       happened_at, id, event, property_name, value, schema_version, quote, chunk_id, document_id, dropped_id, dropped_name,
+       author, reason"""
 _HISTORY = PagedQuery(reader(Event, _EVENT), _EVENT, _EVENTS, "happened_at, id")
 _MENTIONS = PagedQuery(
     _to_mention, f"p.property_names, p.schema_number, {PLACE}", _CHUNKS_OF_OBJECT, "d.id, c.chunk_index"
@@ -210,9 +257,18 @@ class Provenance(Statements):
     async def of_object(
         self, project_id: UUID, object_id: UUID, *, property_name: str | None = None, limit: int, offset: int
     ) -> tuple[list[Claim], int]:
-        """All claims about it or one of its properties, also those that are not current; the newest first."""
+        """All claims about it or one of its properties, also those that are not current; the newest first.
+
+        Before them come the values that a person set, and the claims that a person rejected.
+        """
         params = {"project_id": project_id, "object_id": object_id, "property_name": property_name}
-        return await self._queries.page(_OF_OBJECT, params, limit=limit, offset=offset)
+        words = await self._set_values(project_id, [object_id], property_name)
+        words += [_to_rejected(row) for row in await self._queries.all(REJECTED, params)]
+        shown = words[offset : offset + limit]
+        claims, total = await self._queries.page(
+            _OF_OBJECT, params, limit=limit - len(shown), offset=max(0, offset - len(words))
+        )
+        return [*shown, *claims], total + len(words)
 
     async def stated(
         self,
@@ -247,16 +303,26 @@ class Provenance(Statements):
     ) -> list[Claim]:
         """The claims whose values the object has: one for the name and for each property, or several for a list, the newest first.
 
-        With `document_ids`, the claims that would be current if there were only these documents.
+        With `document_ids`, the claims that would be current if there were only these documents, and no person's word.
         """
+        ids = list(object_ids)
         within = None if document_ids is None else uuids(document_ids)
-        params = {"project_id": project_id, "ids": list(object_ids), "document_ids": within}
-        return [to_claim(row) for row in await self._queries.all(CURRENT, params)]
+        params = {"project_id": project_id, "ids": ids, "document_ids": within}
+        claims = [to_claim(row) for row in await self._queries.all(CURRENT, params)]
+        words = await self._set_values(project_id, ids) if document_ids is None else []
+        said = {(word.object_id, word.property_name) for word in words}
+        return [*words, *(claim for claim in claims if (claim.object_id, claim.property_name) not in said)]
+
+    async def _set_values(
+        self, project_id: UUID, ids: list[UUID], property_name: str | None = None
+    ) -> list[Claim]:
+        params = {"project_id": project_id, "ids": ids, "property_name": property_name}
+        return [_to_set_value(row) for row in await self._queries.all(SET_VALUES, params)]
 
     async def history(
         self, project_id: UUID, object_id: UUID, *, limit: int, offset: int
     ) -> tuple[list[Event], int]:
-        """Claims about it and merges into it, the oldest first."""
+        """Claims about it, merges into it, and what a person said about it, the oldest first."""
         params = {"project_id": project_id, "object_id": object_id}
         return await self._queries.page(_HISTORY, params, limit=limit, offset=offset)
 

@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 
 from whence.errors import BadInput
 from whence.models import ChunkExtraction, now
-from whence.store.graph import ledger, removal
+from whence.store.graph import curation_moves, ledger, removal
 from whence.store.graph.claim_moves import EVERYTHING, Scope, hide, members, settle, show, want_groups
 from whence.store.graph.claims import settle as settle_objects
 from whence.store.graph.locks import (
@@ -43,6 +43,13 @@ LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id =
 JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = coalesce(m.object_id, h.said_of)
 WHERE h.project_id = %(project_id)s AND h.property_name = %(name)s
   AND h.schema_number < %(schema_number)s AND o.type = %(type)s
+UNION
+SELECT o.id FROM kb.curations w
+LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.type = w.type AND m.name_key = w.name_key
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.type = w.type
+                       AND (o.id = m.object_id OR o.name_key = w.name_key)
+WHERE w.project_id = %(project_id)s AND w.type = %(type)s AND w.property_name = %(name)s
+  AND w.schema_number < %(schema_number)s
 """
 _OLDER_CLAIMS: LiteralString = """
 WHERE h.project_id = %(project_id)s AND h.said_of = ANY(%(said)s::uuid[]) AND h.schema_number < %(schema_number)s"""
@@ -299,9 +306,10 @@ def _edit_for(move: Move, schema_number: int) -> _Edit:
                 "The name of an object cannot be renamed or removed", details={"field": "property"}
             )
         names = [name for name in (move.name, move.new_name) if name]
-        statement = RENAME_PROPERTY if move.new_name else FORGET_PROPERTY
+        renames = (RENAME_PROPERTY, *curation_moves.RENAME_PROPERTY)
+        statements = renames if move.new_name else (FORGET_PROPERTY, curation_moves.FORGET_PROPERTY)
         scope = Scope(properties=names, types=())
-        return _Edit(find=OBJECTS_WITH_PROPERTY, scope=scope, statements=(statement,))
+        return _Edit(find=OBJECTS_WITH_PROPERTY, scope=scope, statements=statements)
     if isinstance(move, RelationshipMove):
         scope = Scope(properties=(), types=[name for name in (move.type, move.new_type) if name])
         changes = {
@@ -311,9 +319,13 @@ def _edit_for(move: Move, schema_number: int) -> _Edit:
             # A claim whose properties this schema changed earlier may still have the old type.
             "before": schema_number + (move.new_type not in {None, move.type}),
         }
-        statement = CHANGE_TIES if move.new_type else FORGET_TIES
-        return _Edit(find=ENDS_OF_TYPE, scope=scope, statements=(statement,), params=changes)
-    statements = (removal.FORGET_OLDER_TOMBSTONES, FORGET_CLAIMS, FORGET_TIES_OF)
+        statements = (
+            (CHANGE_TIES, *curation_moves.RETYPE_TIES)
+            if move.new_type
+            else (FORGET_TIES, curation_moves.FORGET_TIES)
+        )
+        return _Edit(find=ENDS_OF_TYPE, scope=scope, statements=statements, params=changes)
+    statements = (removal.FORGET_OLDER_TOMBSTONES, FORGET_CLAIMS, FORGET_TIES_OF, curation_moves.FORGET_TYPE)
     return _Edit(
         find=OBJECTS_OF_TYPE, scope=EVERYTHING, statements=statements, tombstones=removal.OLDER_TOMBSTONES
     )
@@ -342,6 +354,7 @@ async def _retype_tombstones(params: Params, tx: Queries) -> int:
     wanted = WantedLocks(types=(params["type"], params["new_type"]), tombstones=find)
     await lock_in_order(tx, params["project_id"], wanted)
     await tx.run(removal.UNITE_TOMBSTONES, params)
+    await curation_moves.retype(tx, params)
     return await tx.run(removal.RETYPE_TOMBSTONES, params)
 
 
@@ -355,6 +368,7 @@ async def _retype_without_namesakes(params: Params, tx: Queries) -> int:
     await tx.run(RETYPE, {**params, "ids": uuids(ids), "now": now()})
     await tx.run(RETYPE_MERGES, {**params, "ids": uuids(ids)})
     await tx.run(RENEW, {**params, "said": uuids(said)})
+    await curation_moves.retype(tx, params)
     await tx.together(settle_objects(project_id, ids))
     return len(ids)
 
@@ -380,6 +394,7 @@ async def unite_with_namesakes(object_id: UUID, params: Params, tx: Queries) -> 
         for statement in REASSIGN:
             await tx.run(statement, {"project_id": project_id, "old_id": old_id, "new_id": new_id})
     left = await _retype_or_drop(tx, params, object_id, namesakes)
+    await curation_moves.retype(tx, params)
     await show(tx, project_id, await members(tx, project_id, left))
     await name_unnamed(tx, project_id, left)
     await settle(tx, project_id, left)

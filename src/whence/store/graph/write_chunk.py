@@ -7,9 +7,16 @@ from uuid import UUID
 
 from whence.errors import ChunkNotFound
 from whence.models import ChunkExtraction, FoundObject, FoundRelationship, FoundValue, ObjectKey
-from whence.store.graph import claims, ledger
+from whence.store.graph import claims, ledger, rejected_claims
 from whence.store.graph.claims import NamedObject, PropertyClaim, Tie, storable
-from whence.store.graph.locks import LockedObjects, WantedLocks, find_these, lock_in_order, retry_races
+from whence.store.graph.locks import (
+    Changed,
+    LockedObjects,
+    WantedLocks,
+    find_these,
+    lock_in_order,
+    retry_races,
+)
 from whence.store.graph.names import NAME, found_name_of_end
 from whence.store.pool import Params, Queries, fields_of
 
@@ -51,12 +58,14 @@ class WrittenChunk:
     created: frozenset[UUID]
     relationships: tuple[UUID | None, ...]
     """The id of each found relationship; None if an end is unknown, or if both ends were merged into one object."""
+    rejected: int
+    """Number of claims that a person rejected before."""
 
 
 async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
     """Writes objects, relationships, their claims and the ledger's row, in a transaction of its own for each chunk."""
-    source = fields_of(extraction)
-    held, content = await retry_races(tx, lambda attempt: _lock(attempt, extraction))
+    source, given_rejected = fields_of(extraction), extraction.rejected
+    held, content, extraction = await retry_races(tx, lambda attempt: _lock(attempt, extraction))
     found = [_resolve_end(held, item.ref) for item in extraction.objects]
     ties = [_resolve_tie(held, item) for item in extraction.relationships]
     claimed = [
@@ -83,6 +92,7 @@ async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
         parts=tuple(end.said if end and end.said != end.object_id else None for end in found),
         created=held.created,
         relationships=tuple(None if tie is None else tie.id for tie in ties),
+        rejected=extraction.rejected - given_rejected,
     )
 
 
@@ -94,8 +104,11 @@ async def require_chunk(tx: Queries, project_id: UUID, chunk_id: UUID) -> str:
     return str(row[0])
 
 
-async def _lock(tx: Queries, extraction: ChunkExtraction) -> tuple[LockedObjects, str]:
-    """Also returns the content of the chunk."""
+async def _lock(tx: Queries, extraction: ChunkExtraction) -> tuple[LockedObjects, str, ChunkExtraction]:
+    """Also returns the content of the chunk, and what was extracted without what a person rejected."""
+    rejected = await rejected_claims.active(tx, extraction)
+    if rejected:
+        extraction = await rejected_claims.withhold(tx, extraction)
     new: dict[ObjectKey, str] = {}
     known: set[UUID | ObjectKey] = set()
     for item in extraction.objects:
@@ -107,7 +120,10 @@ async def _lock(tx: Queries, extraction: ChunkExtraction) -> tuple[LockedObjects
         known |= {end if isinstance(end, UUID) else _clean_key(end) for end in (tie.source, tie.target)}
     wanted = WantedLocks(chunks=find_these(extraction.chunk_id), new=new, known=known)
     held = await lock_in_order(tx, extraction.project_id, wanted)
-    return held, await require_chunk(tx, extraction.project_id, extraction.chunk_id)
+    content = await require_chunk(tx, extraction.project_id, extraction.chunk_id)
+    if await rejected_claims.active(tx, extraction) != rejected:
+        raise Changed
+    return held, content, extraction
 
 
 def _clean_key(key: ObjectKey) -> ObjectKey:

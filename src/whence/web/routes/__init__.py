@@ -30,6 +30,8 @@ _ABSENT: dict[str, type[errors.WhenceError]] = {
     "relationship_id": errors.RelationshipNotFound,
     "merge_id": errors.MergeNotFound,
     "suggestion_id": errors.SuggestionNotFound,
+    "claim_id": errors.ClaimNotFound,
+    "curation_id": errors.CurationNotFound,
 }
 ENDED: Responses = {200: {"description": "With `wait`: the job has ended."}}
 TEXT = {"type": "string"}

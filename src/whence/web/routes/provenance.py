@@ -43,7 +43,10 @@ async def list_claims(
     property_name: PropertyName = None,
     include_text: IncludeText = False,
 ) -> Enveloped[Listing[ClaimModel]]:
-    """List every claim about an object, or about one property; the newest first."""
+    """List every claim about an object, or about one property; the newest first.
+
+    Values that a person set, and claims that a person rejected, come before them.
+    """
     found = await access.graph_object(object_id)
     claims, total = await access.store.graph.provenance.of_object(
         found.project_id, found.id, property_name=property_name, limit=page.limit, offset=page.offset

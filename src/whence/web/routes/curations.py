@@ -1,0 +1,162 @@
+"""Corrections by a person: set values, reject claims, undo either. Each has an author and a reason, and lasts."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, HTTPException, Query, Response
+
+from whence.api.base import Listing
+from whence.api.curations import (
+    AUTHOR,
+    REASON,
+    AuthorText,
+    CorrectedObject,
+    CorrectionRequest,
+    CurationModel,
+    Reasoned,
+    ReasonText,
+)
+from whence.api.values import text
+from whence.errors import BadInput, ClaimNotFound, Conflict, MethodNotAllowed
+from whence.extract.schema import MAX_NAME
+from whence.models import Word
+from whence.store.graph.curation import Curation
+from whence.web.access import Access, Reader, Writer
+from whence.web.parameters import Paged, PathId
+from whence.web.responses import Enveloped, listed, success
+from whence.web.routes import Tolerant, api_router, documented
+
+router = api_router("corrections")
+
+PropertyName = Annotated[str, Query(alias="property", description="The property."), text(MAX_NAME)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Why:
+    reason: Annotated[ReasonText | None, Query(description=REASON)] = None
+    author: Annotated[AuthorText | None, Query(description=AUTHOR)] = None
+
+
+Why = Annotated[_Why, Depends()]
+
+
+def _word(access: Access, why: _Why | Reasoned) -> Word:
+    return Word(author=access.caller.name or why.author or "local", reason=why.reason)
+
+
+async def not_merge() -> Response:
+    """Without these routes the words would count as an object's id."""
+    raise HTTPException(MethodNotAllowed.status)
+
+
+for _path in ("/objects/merge", "/objects/merges"):
+    _methods = ["PATCH", "DELETE"]
+    router.add_api_route(
+        _path, not_merge, methods=_methods, include_in_schema=False, route_class_override=Tolerant
+    )
+
+
+@router.patch("/objects/{object_id}")
+async def correct_object(
+    access: Writer, object_id: PathId, body: CorrectionRequest
+) -> Enveloped[CorrectedObject]:
+    """Set properties of an object.
+
+    The values count before all that was or will be extracted, until they are undone. They must fit the schema.
+    """
+    found = await access.graph_object(object_id)
+    if not body.set:
+        details = {"field": "set", "provided": {}, "expected": "at least one property"}
+        raise BadInput("set must have at least one property", details=details)
+    made = await access.app.curator.set(found, body.set, _word(access, body))
+    return success(await CorrectedObject.corrected(access.store, made, found.id))
+
+
+@router.delete("/objects/{object_id}")
+async def reject_object(access: Writer, object_id: PathId, why: Why) -> Enveloped[CurationModel]:
+    """Reject an object: all claims about it and about its relationships.
+
+    They do not come back when the same texts are read again. Other texts can name the object again.
+    """
+    found = await access.graph_object(object_id)
+    rejected = access.store.graph.curations.reject_object(found.project_id, found.id, _word(access, why))
+    return _answer(await access.app.curator.done(found.project_id, rejected))
+
+
+@router.delete("/objects/{object_id}/claims", responses=documented(ClaimNotFound))
+async def reject_property(
+    access: Writer, object_id: PathId, property_name: PropertyName, why: Why
+) -> Enveloped[CurationModel]:
+    """Reject a property of an object: all claims about it, whatever their value, and what a person set."""
+    found = await access.graph_object(object_id)
+    rejected = access.store.graph.curations.reject_property(
+        found.project_id, found.id, property_name, _word(access, why)
+    )
+    return _answer(await access.app.curator.done(found.project_id, rejected))
+
+
+@router.delete("/objects/{object_id}/claims/{claim_id}")
+async def reject_claim(
+    access: Writer, object_id: PathId, claim_id: PathId, why: Why
+) -> Enveloped[CurationModel]:
+    """Reject one claim about an object: the next one counts.
+
+    With a claim of the name, all that its chunk says about the object is rejected. A value that a person set is undone.
+    """
+    found = await access.graph_object(object_id)
+    rejected = access.store.graph.curations.reject_claim(
+        found.project_id, found.id, claim_id, _word(access, why)
+    )
+    return _answer(await access.app.curator.done(found.project_id, rejected))
+
+
+@router.delete("/relationships/{relationship_id}")
+async def reject_relationship(access: Writer, relationship_id: PathId, why: Why) -> Enveloped[CurationModel]:
+    """Reject a relationship: all claims of it."""
+    found = await access.store.graph.relationships.get(relationship_id, project_id=access.project_id)
+    rejected = access.store.graph.curations.reject_relationship(
+        found.project_id, found.id, _word(access, why)
+    )
+    return _answer(await access.app.curator.done(found.project_id, rejected))
+
+
+@router.get("/objects/{object_id}/curations")
+async def list_object_curations(
+    access: Reader, object_id: PathId, page: Paged
+) -> Enveloped[Listing[CurationModel]]:
+    """List the corrections of an object and its relationships, the newest first."""
+    found = await access.graph_object(object_id)
+    entries, total = await access.store.graph.curations.page(
+        found.project_id, object_id=found.id, limit=page.limit, offset=page.offset
+    )
+    return listed(CurationModel, entries, total, page)
+
+
+@router.get("/projects/{project_id}/curations")
+async def list_curations(
+    access: Reader, project_id: PathId, page: Paged
+) -> Enveloped[Listing[CurationModel]]:
+    """List all corrections of a project, the newest first: also those that are undone or wait for their object."""
+    await access.existing_project(project_id)
+    entries, total = await access.store.graph.curations.page(project_id, limit=page.limit, offset=page.offset)
+    return listed(CurationModel, entries, total, page)
+
+
+@router.post("/curations/{curation_id}/undo", responses=documented(Conflict))
+async def undo_curation(
+    access: Writer, curation_id: PathId, body: Reasoned | None = None
+) -> Enveloped[CurationModel]:
+    """Undo a correction.
+
+    The undo is an entry of its own. To undo it lets the correction count again.
+
+    409 `CONFLICT` if it is undone already.
+    """
+    curations = access.store.graph.curations
+    entry = await curations.get(curation_id, project_id=access.project_id)
+    undone = curations.undo(entry.project_id, entry.id, _word(access, body or Reasoned()))
+    return _answer(await access.app.curator.done(entry.project_id, undone))
+
+
+def _answer(curation: Curation) -> Enveloped[CurationModel]:
+    return success(CurationModel.of(curation))
