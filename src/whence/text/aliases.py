@@ -1,0 +1,249 @@
+"""Finds how a text refers to something without its full name. Pure.
+
+An alias is an abbreviation that a text defines ("World Health Organization (WHO)") or that the initials form, or a part of the name:
+the surname of a person, "the Commission" for the European Commission. A reference ("the organization", "It") counts only if the text
+before leaves no choice. Nothing is guessed: what could mean two things is not found.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from whence.text.names import fold, name_key
+
+# Capitalised words that do not belong to a name behind them: at the start of a sentence, and titles.
+_NO_NAME = frozenset(
+    "a an and as at but by for from he her his if in into it its of on or our she so that the their they this to we when while with"
+    " mr mrs ms miss dr prof professor sir lord lady president chancellor minister senator judge justice king queen captain general"
+    " chairman governor mayor director secretary".split()
+)
+_OF = frozenset("of for and in on de der des di du la le the und von van".split())
+# Often left out at the end of a name.
+_FORMS = frozenset(
+    "inc incorporated corp corporation co company ltd limited llc llp plc gmbh ag se sa nv bv ab oy spa kg group holding holdings".split()
+)
+_GENERATIONS = frozenset(["jr", "sr", "ii", "iii"])
+_PERSONS = frozenset(["person", "people", "human", "individual", "author", "employee"])
+_SHORTEST_PART = 3
+_LAST_SENTENCES = 2
+
+_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]{2,}|&[^\W_]+)*")
+_SHORT = r"(?P<alias>[^\W\d_][\w&./-]{0,13}\w)"
+_BRACKETED = r"\s*,?\s*\((?P<inside>[^()]{2,60})\)"
+_QUOTED = re.compile(r"[\"“„‘'](?:the\s+)?([^\"“”‘’']{2,40})[\"”’']")
+_STANDS_FOR = r"(?:\s*\(|,?\s+(?:is\s+)?(?:short|stands|stood|an\s+abbreviation)\s+(?:for|of)\s+)(?:the\s+)?"
+_KNOWN_AS = r",?\s+(?:[a-z]+\s+){0,2}?(?:or|as|to|called)\s+(?:the\s+)?[\"“]?"
+_CONTINUED = re.compile(rf"\s(?:of|for)\s(?:the\s)?{_WORD.pattern}")
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+|\n\s*\n")
+_PRONOUN = r"(?:\s*#[^\n]*\n|\s)*({})\b"
+_IT, _HE_OR_SHE = re.compile(_PRONOUN.format("It|Its")), re.compile(_PRONOUN.format("He|She|His|Her"))
+"""The first word, behind headings."""
+
+
+class Named(NamedTuple):
+    """An object by type and name."""
+
+    type: str
+    name: str
+
+    @property
+    def is_person(self) -> bool:
+        return fold(self.type) in _PERSONS
+
+
+class Alias(NamedTuple):
+    start: int
+    end: int
+    is_lasting: bool = True
+    """Whether it means the same in other texts; "the organization" does not."""
+
+
+class References:
+    """A primary text, in which aliases are found, and what they may refer to."""
+
+    def __init__(
+        self,
+        primary: str,
+        context: Sequence[str] = (),
+        *,
+        before: str = "",
+        known: Collection[Named] = (),
+        proposed: Collection[Named] = (),
+    ) -> None:
+        """`before` is the text directly before the primary one. Known objects resolve an alias as texts do, proposed ones do not."""
+        self._primary = primary
+        self._texts = (primary, *context)
+        self._before = _SENTENCE_ENDS.split(before.strip())[-_LAST_SENTENCES:]
+        self._known = {name_key(each.name) for each in known}
+        self._objects = {*known, *proposed}
+
+    def find(self, named: Named, stored: Iterable[str] = ()) -> Alias | None:
+        """The alias in the primary text, if a text or a known object has the full name. `stored` are aliases from other texts."""
+        full = _loosely(named.name)
+        if name_key(named.name) not in self._known and not any(map(full.search, self._texts)):
+            return None
+        others = [each for each in self._objects if name_key(each.name) != name_key(named.name)]
+        return (
+            self._abbreviation(named, full, others, stored)
+            or self._part(named, others)
+            or self._reference(named)
+        )
+
+    def _abbreviation(
+        self, named: Named, full: re.Pattern[str], others: Sequence[Named], stored: Iterable[str]
+    ) -> Alias | None:
+        taken = {name_key(each.name) for each in others}.union(*(_initials(each.name) for each in others))
+        inferred = [*filter(is_abbreviation, stored), *([] if named.is_person else _initials(named.name))]
+        free = (alias for alias in inferred if taken.isdisjoint((alias, name_key(alias))))
+        for alias in (*(each for text in self._texts for each in _definitions(text, full.pattern)), *free):
+            place = re.search(rf"(?<![\w-]){re.escape(alias)}(?!\w)", self._primary)
+            if place and not any(_is_of_another(text, alias, full.pattern) for text in self._texts):
+                return Alias(*place.span(), is_lasting=is_abbreviation(alias))
+        return None
+
+    def _part(self, named: Named, others: Sequence[Named]) -> Alias | None:
+        """The longest part of the name that stands alone, and that nothing else is called by."""
+        whole = _words(named.name)
+        for part in _parts(whole, named.is_person):
+            if any(_has(_words(each.name), part) for each in others):
+                continue
+            runs = [run for run in self._runs if _has(run.words, part)]
+            if not all(_has(whole, run.words + run.rest) for run in runs):
+                continue
+            for run in runs:
+                is_alone = run.text is self._primary and run.words == part
+                if is_alone and self._is_name(run, named.is_person or part == _without_form(whole)):
+                    return Alias(run.start, run.end)
+        return None
+
+    @cached_property
+    def _runs(self) -> list["_Run"]:
+        return [run for text in self._texts for run in _capitalised(text)]
+
+    def _is_name(self, run: "_Run", is_proper: bool) -> bool:
+        """Whether the capital shows a name. At the start of a sentence any word has one."""
+        if not _starts_sentence(run.text, run.start):
+            return True
+        small = re.compile(rf"\b{re.escape(run.words[0].lower())}\b")
+        return is_proper and not any(map(small.search, self._texts))
+
+    def _reference(self, named: Named) -> Alias | None:
+        """ "The organization" if the last sentences name no other one; a pronoun if the last sentence has no other name at all."""
+        noun = re.escape(re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", named.type).lower())
+        place = re.search(rf"\b((?:[Tt]he|[Tt]his) {noun})\b", self._primary)
+        said = (*self._before, self._primary[: place.start()]) if place else ()
+        alike = (each for each in self._objects if each.type == named.type)
+        found = {name_key(each.name) for each in alike if any(map(_loosely(each.name).search, said))}
+        if place is None or found != {name_key(named.name)}:
+            place = (_HE_OR_SHE if named.is_person else _IT).match(self._primary)
+            runs = [run.words for run in _capitalised(self._before[-1])]
+            if not runs or not all(_has(_words(named.name), run) for run in runs):
+                return None
+        return Alias(*place.span(1), is_lasting=False) if place else None
+
+
+def is_abbreviation(alias: str) -> bool:
+    return sum(map(str.isupper, alias)) > 1 and " " not in alias
+
+
+def _parts(words: tuple[str, ...], is_person: bool) -> Iterator[tuple[str, ...]]:
+    """Without its legal form; a surname or first name; the words up to "of", and their ends. Capitalised, the longest first."""
+    core = _without_form(words, _GENERATIONS if is_person else _FORMS)
+    head = core[: next((at for at, word in enumerate(core) if at and word.lower() in _OF), len(core))]
+    ends = [core[-1:], core[:1]] if is_person else [head[at:] for at in range(len(head))]
+    for part in dict.fromkeys((core, *ends)):
+        if part != words and len("".join(part)) >= _SHORTEST_PART and all(word[0].isupper() for word in part):
+            yield part
+
+
+def _without_form(words: tuple[str, ...], forms: Collection[str] = _FORMS) -> tuple[str, ...]:
+    return _without_form(words[:-1], forms) if len(words) > 1 and words[-1].lower() in forms else words
+
+
+def _definitions(text: str, full: str) -> Iterator[str]:
+    """Short names that the text gives next to the full name."""
+    for found in re.finditer(full + _BRACKETED, text, re.IGNORECASE):
+        yield from (quoted for quoted in _QUOTED.findall(found["inside"]) if quoted[0].isupper())
+        for piece in re.split(r"[,;]|\bor\b", found["inside"]):
+            *before, last = piece.split() or [""]
+            if is_abbreviation(last) and all(word.islower() for word in before):
+                yield last
+    for pattern in (f"{_SHORT}{_STANDS_FOR}(?i:{full})", f"(?i:{full}){_KNOWN_AS}{_SHORT}"):
+        yield from (found["alias"] for found in re.finditer(pattern, text) if is_abbreviation(found["alias"]))
+
+
+def _is_of_another(text: str, alias: str, full: str) -> bool:
+    """Whether the text defines the alias for another name: "Another Name (ABC)" or "ABC (Another Name)"."""
+    short = re.escape(alias)
+    bracketed = re.finditer(rf"(?<=\w)\W{{0,3}}\((?:the\s+)?[\"“]?{short}[\"”]?\)", text)
+    if any(not re.search(rf"{full}\Z", text[: found.start()], re.IGNORECASE) for found in bracketed):
+        return True
+    spelled = re.finditer(rf"(?<!\w){short}\s*\((?:the\s+)?([^()]+)\)", text)
+    return any(
+        len(list(_capitalised(found[1]))) and not re.search(full, found[1], re.IGNORECASE)
+        for found in spelled
+    )
+
+
+def _initials(name: str) -> list[str]:
+    """Of the capitalised words, and of all words as in "DoD". At least two."""
+    words = re.findall(r"[^\W\d_]+", name)
+    capitals, every = (
+        "".join(word[0] for word in words if word[0].isupper()),
+        "".join(word[0] for word in words),
+    )
+    return list(dict.fromkeys((capitals, every, every.upper()))) if len(capitals) > 1 else []
+
+
+class _Run(NamedTuple):
+    """Capitalised words side by side."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return _words(self.text[self.start : self.end])
+
+    @property
+    def rest(self) -> tuple[str, ...]:
+        """The words of a name that goes on with "of"."""
+        found = _CONTINUED.match(self.text, self.end)
+        words = _words(found[0]) if found else ()
+        return words if words and words[-1][0].isupper() else ()
+
+
+def _capitalised(text: str) -> Iterator[_Run]:
+    run: _Run | None = None
+    for word in _WORD.finditer(text):
+        is_name = word[0][0].isupper() and word[0].lower() not in _NO_NAME
+        if run and is_name and text[run.end : word.start()] in (" ", "\n"):
+            run = run._replace(end=word.end())
+            continue
+        if run:
+            yield run
+        run = _Run(text, *word.span()) if is_name else None
+    if run:
+        yield run
+
+
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(name))
+
+
+def _has(words: Sequence[str], part: Sequence[str]) -> bool:
+    """Whether the words have the part, side by side."""
+    return any(tuple(words[at : at + len(part)]) == tuple(part) for at in range(len(words) - len(part) + 1))
+
+
+def _starts_sentence(text: str, at: int) -> bool:
+    before = text[:at].rstrip(" \t\"“‘'(*_")
+    return not before or before[-1] in ".!?:;|#\n"
+
+
+def _loosely(name: str) -> re.Pattern[str]:
+    """Matches the name in any case and with any white space between its words."""
+    words = r"\s+".join(map(re.escape, name.split()))
+    return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
