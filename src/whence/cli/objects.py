@@ -307,7 +307,7 @@ async def _find_source(app: App, which: str) -> UUID | None:
 
 
 async def _find_object(app: App, project: str, which: str) -> "GraphObject":
-    """By id, or by name if only one object has it."""
+    """By id, or by name or else alias if only one object has it."""
     from whence.errors import ObjectNotFound
     from whence.text.names import name_key
 
@@ -315,8 +315,9 @@ async def _find_object(app: App, project: str, which: str) -> "GraphObject":
         return await app.store.graph.objects.get(UUID(which))
     except ValueError:
         project_id = (await find_project(app, project)).id
+    named = await app.store.graph.objects.named(project_id, [name_key(which)])
     return take_only(
-        await app.store.graph.objects.named(project_id, [name_key(which)]),
+        [one for one in named if one.name_key == name_key(which)] or named,
         ObjectNotFound,
         kind="object",
         name=which,

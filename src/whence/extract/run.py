@@ -255,6 +255,7 @@ class _Steps:
             context=[chunk.text for chunk in reading.context.chunks],
             reply=reading.reply,
             blind=reading.blind,
+            before=context.previous[0].text if context.previous else "",
         )
         extracted = ChunkExtraction(
             project_id=around.project_id,
@@ -267,6 +268,7 @@ class _Steps:
             rejections=kept(outcome.rejections, reading.reply),
             objects=outcome.objects,
             relationships=outcome.relationships,
+            aliases=outcome.aliases,
         )
         return _Result(
             extracted=extracted,

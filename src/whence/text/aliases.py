@@ -25,16 +25,19 @@ _FORMS = frozenset(
 )
 _GENERATIONS = frozenset(["jr", "sr", "ii", "iii"])
 _PERSONS = frozenset(["person", "people", "human", "individual", "author", "employee"])
+_PLACES = frozenset(["place", "location", "country", "city", "region", "state"])
+"""A part of such a name is another place: America, York."""
 _SHORTEST_PART = 3
 _LAST_SENTENCES = 2
 
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]{2,}|&[^\W_]+)*")
 _SHORT = r"(?P<alias>[^\W\d_][\w&./-]{0,13}\w)"
-_BRACKETED = r"\s*,?\s*\((?P<inside>[^()]{2,60})\)"
+_BRACKETED = r"\s{0,3},?\s{0,3}\((?P<inside>[^()]{2,60})\)"
 _QUOTED = re.compile(r"[\"“„‘'](?:the\s+)?([^\"“”‘’']{2,40})[\"”’']")
 _STANDS_FOR = r"(?:\s*\(|,?\s+(?:is\s+)?(?:short|stands|stood|an\s+abbreviation)\s+(?:for|of)\s+)(?:the\s+)?"
 _KNOWN_AS = r",?\s+(?:[a-z]+\s+){0,2}?(?:or|as|to|called)\s+(?:the\s+)?[\"“]?"
 _CONTINUED = re.compile(rf"\s(?:of|for)\s(?:the\s)?{_WORD.pattern}")
+_YEAR = re.compile(r"\d{4}")
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+|\n\s*\n")
 _PRONOUN = r"(?:\s*#[^\n]*\n|\s)*({})\b"
 _IT, _HE_OR_SHE = re.compile(_PRONOUN.format("It|Its")), re.compile(_PRONOUN.format("He|She|His|Her"))
@@ -90,22 +93,29 @@ class References:
             or self._reference(named)
         )
 
+    def defined(self, name: str) -> Alias | None:
+        """The abbreviation that the primary text gives next to the name."""
+        for alias in filter(is_abbreviation, _definitions(self._primary, name)):
+            if place := _whole(alias).search(self._primary):
+                return Alias(*place.span())
+        return None
+
     def _abbreviation(
         self, named: Named, full: re.Pattern[str], others: Sequence[Named], stored: Iterable[str]
     ) -> Alias | None:
         taken = {name_key(each.name) for each in others}.union(*(_initials(each.name) for each in others))
         inferred = [*filter(is_abbreviation, stored), *([] if named.is_person else _initials(named.name))]
         free = (alias for alias in inferred if taken.isdisjoint((alias, name_key(alias))))
-        for alias in (*(each for text in self._texts for each in _definitions(text, full.pattern)), *free):
-            place = re.search(rf"(?<![\w-]){re.escape(alias)}(?!\w)", self._primary)
-            if place and not any(_is_of_another(text, alias, full.pattern) for text in self._texts):
+        for alias in (*(each for text in self._texts for each in _definitions(text, named.name)), *free):
+            place = _whole(alias).search(self._primary)
+            if place and not any(_is_of_another(text, alias, full) for text in self._texts):
                 return Alias(*place.span(), is_lasting=is_abbreviation(alias))
         return None
 
     def _part(self, named: Named, others: Sequence[Named]) -> Alias | None:
         """The longest part of the name that stands alone, and that nothing else is called by."""
         whole = _words(named.name)
-        for part in _parts(whole, named.is_person):
+        for part in () if fold(named.type) in _PLACES else _parts(whole, named.is_person):
             if any(_has(_words(each.name), part) for each in others):
                 continue
             runs = [run for run in self._runs if _has(run.words, part)]
@@ -161,51 +171,53 @@ def _without_form(words: tuple[str, ...], forms: Collection[str] = _FORMS) -> tu
     return _without_form(words[:-1], forms) if len(words) > 1 and words[-1].lower() in forms else words
 
 
-def _definitions(text: str, full: str) -> Iterator[str]:
+def _definitions(text: str, name: str) -> Iterator[str]:
     """Short names that the text gives next to the full name."""
+    full = _loosely(name).pattern
     for found in re.finditer(full + _BRACKETED, text, re.IGNORECASE):
         yield from (quoted for quoted in _QUOTED.findall(found["inside"]) if quoted[0].isupper())
-        for piece in re.split(r"[,;]|\bor\b", found["inside"]):
-            *before, last = piece.split() or [""]
-            if is_abbreviation(last) and all(word.islower() for word in before):
-                yield last
+        last_words = (piece.split()[-1:] for piece in re.split(r"[,;]|\bor\b", found["inside"]))
+        yield from (word for words in last_words for word in words if _abbreviates(word, name))
     for pattern in (f"{_SHORT}{_STANDS_FOR}(?i:{full})", f"(?i:{full}){_KNOWN_AS}{_SHORT}"):
-        yield from (found["alias"] for found in re.finditer(pattern, text) if is_abbreviation(found["alias"]))
+        said = (found["alias"] for found in re.finditer(pattern, text))
+        yield from (alias for alias in said if _abbreviates(alias, name))
 
 
-def _is_of_another(text: str, alias: str, full: str) -> bool:
+def _abbreviates(alias: str, name: str) -> bool:
+    """Whether the name has the letters in this order, the first at the start of a word: "CTO" does not abbreviate Jane Doe."""
+    first, *rest = re.findall(r"[^\W_]", fold(alias)) or [""]
+    whole = fold(name)
+    behind = (iter(whole[word.end() :]) for word in re.finditer(rf"\b{first}", whole))
+    return is_abbreviation(alias) and any(all(letter in letters for letter in rest) for letters in behind)
+
+
+def _is_of_another(text: str, alias: str, full: re.Pattern[str]) -> bool:
     """Whether the text defines the alias for another name: "Another Name (ABC)" or "ABC (Another Name)"."""
+    named = {place.end() for place in full.finditer(text)}
     short = re.escape(alias)
     bracketed = re.finditer(rf"(?<=\w)\W{{0,3}}\((?:the\s+)?[\"“]?{short}[\"”]?\)", text)
-    if any(not re.search(rf"{full}\Z", text[: found.start()], re.IGNORECASE) for found in bracketed):
-        return True
-    spelled = re.finditer(rf"(?<!\w){short}\s*\((?:the\s+)?([^()]+)\)", text)
-    return any(
-        len(list(_capitalised(found[1]))) and not re.search(full, found[1], re.IGNORECASE)
+    spelled = re.finditer(rf"(?<!\w){short}\s?\((?:the\s+)?([^()]+)\)", text)
+    return any(found.start() not in named for found in bracketed) or any(
+        not full.search(found[1]) and any(len(run.words) > 1 for run in _capitalised(found[1]))
         for found in spelled
     )
 
 
 def _initials(name: str) -> list[str]:
     """Of the capitalised words, and of all words as in "DoD". At least two."""
-    words = re.findall(r"[^\W\d_]+", name)
-    capitals, every = (
-        "".join(word[0] for word in words if word[0].isupper()),
-        "".join(word[0] for word in words),
-    )
-    return list(dict.fromkeys((capitals, every, every.upper()))) if len(capitals) > 1 else []
+    every = [word[0] for word in re.findall(r"[^\W\d_]+", name)]
+    capitals = "".join(filter(str.isupper, every))
+    found = dict.fromkeys((capitals, "".join(every), "".join(every).upper()))
+    return list(found) if len(capitals) > 1 else []
 
 
 class _Run(NamedTuple):
-    """Capitalised words side by side."""
+    """Capitalised words and numbers side by side: "49th Brigade" is not the Brigade."""
 
     text: str
     start: int
     end: int
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        return _words(self.text[self.start : self.end])
+    words: tuple[str, ...]
 
     @property
     def rest(self) -> tuple[str, ...]:
@@ -218,13 +230,15 @@ class _Run(NamedTuple):
 def _capitalised(text: str) -> Iterator[_Run]:
     run: _Run | None = None
     for word in _WORD.finditer(text):
-        is_name = word[0][0].isupper() and word[0].lower() not in _NO_NAME
+        is_name = word[0].lower() not in _NO_NAME and (
+            word[0][0].isupper() or (word[0][0].isdigit() and not _YEAR.fullmatch(word[0]))
+        )
         if run and is_name and text[run.end : word.start()] in (" ", "\n"):
-            run = run._replace(end=word.end())
+            run = run._replace(end=word.end(), words=(*run.words, word[0]))
             continue
         if run:
             yield run
-        run = _Run(text, *word.span()) if is_name else None
+        run = _Run(text, *word.span(), (word[0],)) if is_name else None
     if run:
         yield run
 
@@ -241,6 +255,10 @@ def _has(words: Sequence[str], part: Sequence[str]) -> bool:
 def _starts_sentence(text: str, at: int) -> bool:
     before = text[:at].rstrip(" \t\"“‘'(*_")
     return not before or before[-1] in ".!?:;|#\n"
+
+
+def _whole(alias: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-]){re.escape(alias)}(?!\w)")
 
 
 def _loosely(name: str) -> re.Pattern[str]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.text.aliases import Named, References, is_abbreviation
+from whence.text.aliases import Named, References
 
 ASEAN = "Association of Southeast Asian Nations"
 COMMISSION = "European Commission"
@@ -104,6 +104,8 @@ WRONG = [
         None,
         "Game",
     ),
+    Case("Rifle Brigade", "He joined the 49th Brigade.", "The Rifle Brigade left.", None),
+    Case("South America", "It is one of America's rivers.", "We saw South America.", None, "Place"),
     Case("Bank of England", "They sat on the bank.", "The Bank of England met.", None),
     Case("Jane Doe", "John Doe wrote it.", "Jane Doe joined in 2019.", None, "Person"),
     Case("Jane Doe", "Doe wrote it.", "Jane Doe and John Doe joined.", None, "Person"),
@@ -170,3 +172,74 @@ def test_what_the_context_resolves_is_found(case: Case) -> None:
 @pytest.mark.parametrize("case", WRONG, ids=lambda case: f"{case.name}: {case.primary}")
 def test_what_may_mean_something_else_is_not(case: Case) -> None:
     assert found(case) is None
+
+
+def test_a_name_that_its_own_text_abbreviates() -> None:
+    text = f"The {ASEAN} (ASEAN) was founded in 1967."
+    alias = References(text).defined(ASEAN)
+    assert alias is not None
+    assert (text[alias.start : alias.end], alias.is_lasting) == ("ASEAN", True)
+    assert References(f"The {ASEAN} (founded in 1967, with HQ) met.").defined(ASEAN) is None
+    assert References("Jane Doe (CTO) met.").defined("Jane Doe") is None
+
+
+def test_a_stored_abbreviation_needs_no_definition() -> None:
+    named = Named("Organization", ASEAN)
+    texts = References("Vietnam joined ASEAN.", known=[named])
+    assert texts.find(named) is None
+    assert texts.find(named, ["ASEAN"]) is not None
+    shared = References("Vietnam joined ASEAN.", known=[named, Named("Organization", "ASEAN")])
+    assert shared.find(named, ["ASEAN"]) is None
+
+
+def test_what_is_only_called_so_here_is_not_kept() -> None:
+    named = Named("Organization", "Acme Corporation")
+    texts = References("The Company sold it.", ['Acme Corporation (the "Company") was founded.'])
+    alias = texts.find(named)
+    assert alias is not None
+    assert not alias.is_lasting
+
+
+WORDS = st.sampled_from(
+    [
+        "Acme",
+        "acme",
+        "Corporation",
+        "Bank",
+        "of",
+        "England",
+        "the",
+        "The",
+        "AC",
+        "It",
+        "Jane",
+        "Doe",
+        ".",
+        "\n\n",
+        '"',
+    ]
+)
+TEXTS = st.lists(WORDS, max_size=12).map(" ".join)
+NAMES = st.sampled_from(["Acme Corporation", "Bank of England", "Jane Doe", "Acme", "(", "Ä", "of"])
+KINDS = st.sampled_from(["Organization", "Person", "DataCenter", ""])
+
+
+@given(TEXTS, TEXTS, NAMES, KINDS)
+def test_an_alias_is_a_part_of_the_text_and_no_name_is_found_twice(
+    primary: str, before: str, name: str, kind: str
+) -> None:
+    named = Named(kind, name)
+    alias = References(primary, [before], before=before, known=[named]).find(named)
+    if alias is not None:
+        assert 0 <= alias.start < alias.end <= len(primary)
+        said = primary[alias.start : alias.end]
+        twin = Named(kind, said)
+        other = References(primary, [before], before=before, known=[named, twin]).find(named)
+        assert not alias.is_lasting or other is None or primary[other.start : other.end] != said
+
+
+@given(st.text(max_size=60), st.text(max_size=60), st.text(min_size=1, max_size=30))
+def test_any_text_and_any_name_will_do(primary: str, before: str, name: str) -> None:
+    named = Named("Thing", name)
+    References(primary, [before], before=before, known=[named]).find(named, [name])
+    References(primary).defined(name)
