@@ -92,6 +92,8 @@ async def show(app: App, *, object: str, project: str) -> None:  # noqa: A002 - 
         for name, (newest, *_) in found.sources.items()
     ]
     print_table(("PROPERTY", "VALUE", "FROM", "SCHEMA"), rows)
+    if found.aliases:
+        click.echo(f"Also called {printable(', '.join(found.aliases))}.")
     for merge in found.merges:
         click.echo(f"Has in it {printable(merge.dropped_name)} (merge {merge.id}).")
 

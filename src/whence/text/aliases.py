@@ -7,7 +7,7 @@ before leaves no choice. Nothing is guessed: what could mean two things is not f
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from whence.text.names import fold, name_key
@@ -39,7 +39,7 @@ _KNOWN_AS = r",?\s+(?:[a-z]+\s+){0,2}?(?:or|as|to|called)\s+(?:the\s+)?[\"“]?"
 _CONTINUED = re.compile(rf"\s(?:of|for)\s(?:the\s)?{_WORD.pattern}")
 _YEAR = re.compile(r"\d{4}")
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+|\n\s*\n")
-_PRONOUN = r"(?:\s*#[^\n]*\n|\s)*({})\b"
+_PRONOUN = r"(?:\s{{0,9}}#[^\n]*\n){{0,6}}\s*({})\b"
 _IT, _HE_OR_SHE = re.compile(_PRONOUN.format("It|Its")), re.compile(_PRONOUN.format("He|She|His|Her"))
 """The first word, behind headings."""
 
@@ -174,6 +174,8 @@ def _without_form(words: tuple[str, ...], forms: Collection[str] = _FORMS) -> tu
 def _definitions(text: str, name: str) -> Iterator[str]:
     """Short names that the text gives next to the full name."""
     full = _loosely(name).pattern
+    if not re.search(full, text, re.IGNORECASE):
+        return
     for found in re.finditer(full + _BRACKETED, text, re.IGNORECASE):
         yield from (quoted for quoted in _QUOTED.findall(found["inside"]) if quoted[0].isupper())
         last_words = (piece.split()[-1:] for piece in re.split(r"[,;]|\bor\b", found["inside"]))
@@ -203,6 +205,7 @@ def _is_of_another(text: str, alias: str, full: re.Pattern[str]) -> bool:
     )
 
 
+@lru_cache(maxsize=1024)
 def _initials(name: str) -> list[str]:
     """Of the capitalised words, and of all words as in "DoD". At least two."""
     every = [word[0] for word in re.findall(r"[^\W\d_]+", name)]
@@ -243,6 +246,7 @@ def _capitalised(text: str) -> Iterator[_Run]:
         yield run
 
 
+@lru_cache(maxsize=1024)
 def _words(name: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(name))
 
@@ -261,6 +265,7 @@ def _whole(alias: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-]){re.escape(alias)}(?!\w)")
 
 
+@lru_cache(maxsize=1024)
 def _loosely(name: str) -> re.Pattern[str]:
     """Matches the name in any case and with any white space between its words."""
     words = r"\s+".join(map(re.escape, name.split()))

@@ -105,7 +105,7 @@ WRONG = [
         "Game",
     ),
     Case("Rifle Brigade", "He joined the 49th Brigade.", "The Rifle Brigade left.", None),
-    Case("South America", "It is one of America's rivers.", "We saw South America.", None, "Place"),
+    Case("South America", "One of America's rivers is long.", "We saw South America.", None, "Place"),
     Case("Bank of England", "They sat on the bank.", "The Bank of England met.", None),
     Case("Jane Doe", "John Doe wrote it.", "Jane Doe joined in 2019.", None, "Person"),
     Case("Jane Doe", "Doe wrote it.", "Jane Doe and John Doe joined.", None, "Person"),
