@@ -61,12 +61,12 @@ def merge(
     reply: ExtractionReply,
     shown: Sequence[KnownObject] | None = None,
     blind: bool = False,
-    before: str = "",
+    preceding: str = "",
 ) -> Outcome:
     """`known` are the objects in the context. Any other id, such as one of another project, is unknown.
 
     `shown` are the known objects that fitted into the prompt, by default all. `blind`: the extractor did not see their values.
-    `before` is the text of the chunk before the primary one.
+    `preceding` is the text of the chunk before the primary one.
     """
     evidence = Evidence(primary.text, context, () if blind else known if shown is None else shown)
     drafts = _Drafts(schema, known)
@@ -75,7 +75,7 @@ def merge(
     mentions = Mentions(
         primary.text,
         context,
-        before=before,
+        before=preceding,
         known=known,
         proposed=(Named(each.type, each.name) for each in drafts.all()),
         evidence=evidence,

@@ -255,7 +255,7 @@ class _Steps:
             context=[chunk.text for chunk in reading.context.chunks],
             reply=reading.reply,
             blind=reading.blind,
-            before=context.previous[0].text if context.previous else "",
+            preceding=context.previous[0].text if context.previous else "",
         )
         extracted = ChunkExtraction(
             project_id=around.project_id,
