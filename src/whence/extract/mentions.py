@@ -6,7 +6,7 @@ from whence.extract.context import KnownObject
 from whence.extract.evidence import Evidence
 from whence.extract.grounding import Span
 from whence.models import FoundAlias, ObjectKey
-from whence.text.aliases import Named, References
+from whence.text.aliases import References, TypedName
 from whence.text.names import name_key
 
 
@@ -18,7 +18,7 @@ class Mentions:
         *,
         before: str,
         known: Collection[KnownObject],
-        proposed: Iterable[Named],
+        proposed: Iterable[TypedName],
         evidence: Evidence,
     ) -> None:
         self._primary = primary
@@ -28,7 +28,7 @@ class Mentions:
             primary,
             context,
             before=before,
-            known=[Named(each.type, each.name) for each in known],
+            known=[TypedName(each.type, each.name) for each in known],
             proposed=list(proposed),
         )
         self._found: dict[ObjectKey, tuple[Span | None, Span | None]] = {}
@@ -62,7 +62,9 @@ class Mentions:
             span, known = self._evidence.find(name), self._known.get(key)
             stored = known.aliases if known else ()
             alias = (
-                self._references.defined(name) if span else self._references.find(Named(kind, name), stored)
+                self._references.defined(name)
+                if span
+                else self._references.find(TypedName(kind, name), stored)
             )
             called = alias and Span(
                 quote=self._primary[alias.start : alias.end], start=alias.start, end=alias.end

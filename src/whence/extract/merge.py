@@ -39,7 +39,7 @@ from whence.models import (
     FoundValue,
     ObjectKey,
 )
-from whence.text.aliases import Named, is_abbreviation
+from whence.text.aliases import TypedName, is_abbreviation
 from whence.text.names import name_key
 
 
@@ -77,7 +77,7 @@ def merge(
         context,
         before=preceding,
         known=known,
-        proposed=(Named(each.type, each.name) for each in drafts.all()),
+        proposed=(TypedName(each.type, each.name) for each in drafts.all()),
         evidence=evidence,
     )
     rejections = [*reply.dropped, *drafts.rejections]

@@ -44,7 +44,7 @@ _IT, _HE_OR_SHE = re.compile(_PRONOUN.format("It|Its")), re.compile(_PRONOUN.for
 """The first word, behind headings."""
 
 
-class Named(NamedTuple):
+class TypedName(NamedTuple):
     """An object by type and name."""
 
     type: str
@@ -71,8 +71,8 @@ class References:
         context: Sequence[str] = (),
         *,
         before: str = "",
-        known: Collection[Named] = (),
-        proposed: Collection[Named] = (),
+        known: Collection[TypedName] = (),
+        proposed: Collection[TypedName] = (),
     ) -> None:
         """`before` is the text directly before the primary one. Known objects resolve an alias as texts do, proposed ones do not."""
         self._primary = primary
@@ -81,7 +81,7 @@ class References:
         self._known = {name_key(each.name) for each in known}
         self._objects = {*known, *proposed}
 
-    def find(self, named: Named, stored: Iterable[str] = ()) -> Alias | None:
+    def find(self, named: TypedName, stored: Iterable[str] = ()) -> Alias | None:
         """The alias in the primary text, if a text or a known object has the full name. `stored` are aliases from other texts."""
         full = _loosely(named.name)
         if name_key(named.name) not in self._known and not any(map(full.search, self._texts)):
@@ -101,7 +101,7 @@ class References:
         return None
 
     def _abbreviation(
-        self, named: Named, full: re.Pattern[str], others: Sequence[Named], stored: Iterable[str]
+        self, named: TypedName, full: re.Pattern[str], others: Sequence[TypedName], stored: Iterable[str]
     ) -> Alias | None:
         taken = {name_key(each.name) for each in others}.union(*(_initials(each.name) for each in others))
         inferred = [*filter(is_abbreviation, stored), *([] if named.is_person else _initials(named.name))]
@@ -112,7 +112,7 @@ class References:
                 return Alias(*place.span(), is_lasting=is_abbreviation(alias))
         return None
 
-    def _part(self, named: Named, others: Sequence[Named]) -> Alias | None:
+    def _part(self, named: TypedName, others: Sequence[TypedName]) -> Alias | None:
         """The longest part of the name that stands alone, and that nothing else is called by."""
         whole = _words(named.name)
         for part in () if fold(named.type) in _PLACES else _parts(whole, named.is_person):
@@ -138,7 +138,7 @@ class References:
         small = re.compile(rf"\b{re.escape(run.words[0].lower())}\b")
         return is_proper and not any(map(small.search, self._texts))
 
-    def _reference(self, named: Named) -> Alias | None:
+    def _reference(self, named: TypedName) -> Alias | None:
         """ "The organization" if the last sentences name no other one; a pronoun if the last sentence has no other name at all."""
         noun = re.escape(re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", named.type).lower())
         place = re.search(rf"\b((?:[Tt]he|[Tt]his) {noun})\b", self._primary)

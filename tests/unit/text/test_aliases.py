@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.text.aliases import Named, References
+from whence.text.aliases import References, TypedName
 
 ASEAN = "Association of Southeast Asian Nations"
 COMMISSION = "European Commission"
@@ -151,8 +151,8 @@ WRONG = [
 
 
 def found(case: Case) -> str | None:
-    named = Named(case.type, case.name)
-    others = [Named(case.type, other) for other in case.others]
+    named = TypedName(case.type, case.name)
+    others = [TypedName(case.type, other) for other in case.others]
     texts = References(
         case.primary,
         [case.before],
@@ -184,16 +184,16 @@ def test_a_name_that_its_own_text_abbreviates() -> None:
 
 
 def test_a_stored_abbreviation_needs_no_definition() -> None:
-    named = Named("Organization", ASEAN)
+    named = TypedName("Organization", ASEAN)
     texts = References("Vietnam joined ASEAN.", known=[named])
     assert texts.find(named) is None
     assert texts.find(named, ["ASEAN"]) is not None
-    shared = References("Vietnam joined ASEAN.", known=[named, Named("Organization", "ASEAN")])
+    shared = References("Vietnam joined ASEAN.", known=[named, TypedName("Organization", "ASEAN")])
     assert shared.find(named, ["ASEAN"]) is None
 
 
 def test_what_is_only_called_so_here_is_not_kept() -> None:
-    named = Named("Organization", "Acme Corporation")
+    named = TypedName("Organization", "Acme Corporation")
     texts = References("The Company sold it.", ['Acme Corporation (the "Company") was founded.'])
     alias = texts.find(named)
     assert alias is not None
@@ -228,18 +228,18 @@ KINDS = st.sampled_from(["Organization", "Person", "DataCenter", ""])
 def test_an_alias_is_a_part_of_the_text_and_no_name_is_found_twice(
     primary: str, before: str, name: str, kind: str
 ) -> None:
-    named = Named(kind, name)
+    named = TypedName(kind, name)
     alias = References(primary, [before], before=before, known=[named]).find(named)
     if alias is not None:
         assert 0 <= alias.start < alias.end <= len(primary)
         said = primary[alias.start : alias.end]
-        twin = Named(kind, said)
+        twin = TypedName(kind, said)
         other = References(primary, [before], before=before, known=[named, twin]).find(named)
         assert not alias.is_lasting or other is None or primary[other.start : other.end] != said
 
 
 @given(st.text(max_size=60), st.text(max_size=60), st.text(min_size=1, max_size=30))
 def test_any_text_and_any_name_will_do(primary: str, before: str, name: str) -> None:
-    named = Named("Thing", name)
+    named = TypedName("Thing", name)
     References(primary, [before], before=before, known=[named]).find(named, [name])
     References(primary).defined(name)
