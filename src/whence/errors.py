@@ -201,6 +201,10 @@ class UnreadableReply(WhenceError, code="UNREADABLE_REPLY", status=502):
     """The extraction model's reply cannot be read"""
 
 
+class CutOffReply(UnreadableReply):
+    """The extraction model's reply is cut off"""
+
+
 class ExtractionFailed(WhenceError, code="EXTRACTION_FAILED", status=502, permanent=True):
     """None of the chunks could be read"""
 

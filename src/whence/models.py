@@ -217,6 +217,8 @@ class GraphObject:
     """All properties except the name, each with its current value."""
     created_at: datetime
     updated_at: datetime
+    aliases: Sequence[str] = ()
+    """What chunks call it instead of its name, and the names of objects merged into it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -369,6 +371,16 @@ class FoundRelationship:
     end_offset: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundAlias:
+    """What the chunk calls an object instead of its name."""
+
+    of: UUID | ObjectKey
+    alias: str
+    start_offset: int
+    end_offset: int
+
+
 Outcome = Literal["extracted", "empty", "failed"]
 
 
@@ -401,6 +413,7 @@ class ChunkExtraction:
     """The first of the rejected proposals."""
     objects: Sequence[FoundObject] = ()
     relationships: Sequence[FoundRelationship] = ()
+    aliases: Sequence[FoundAlias] = ()
     prompt_tokens: int = 0
     completion_tokens: int = 0
     extracted_at: datetime = field(default_factory=now)

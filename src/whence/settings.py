@@ -197,6 +197,9 @@ class Settings:
     llm_max_tokens: int = _number(
         1024, 16, 1_000_000, "Longest answer in tokens, at most half of `WHENCE_LLM_CONTEXT`."
     )
+    extraction_max_tokens: int = _number(
+        16_384, 16, 1_000_000, "Longest reply in tokens that is asked for when one was cut off."
+    )
     llm_timeout: int = _number(120, 1, 3600, "Seconds that the chat endpoint may be silent.")
     llm_attempts: int = _number(3, 1, 20, "Attempts before a question has failed.")
     llm_prompt_price: float | None = _setting(

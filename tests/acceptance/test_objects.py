@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
-from tests.graphs import picture, require_sound, say, thing
+from tests.graphs import picture, require_sound, say, thing, update
 from tests.oauth import Told, tell
 from tests.samples import AddSample
 
-from whence.models import RejectedProposal
+from whence.models import FoundAlias, RejectedProposal
 from whence.store import Store
 
 if TYPE_CHECKING:
@@ -180,6 +180,16 @@ async def test_suggestions_are_listed_accepted_and_dismissed(
     assert hosted.json("objects", "suggestions", "--type=Component") == []
     gone = hosted.refused("objects", "suggestions", f"--accept={uuid4()}", code=1)
     assert gone == "Merge suggestion not found"
+
+
+async def test_an_object_is_traced_by_its_alias(hosted: "Installation", told: Told, store: Store) -> None:
+    alias = FoundAlias(of=told.gateway, alias="GW", start_offset=4, end_offset=6)
+    await say(store, told.chunks[3], update(told.gateway, size=1), aliases=[alias])
+    assert hosted.run("trace", "GW").stdout.startswith(f"Component Gateway  {told.gateway}")
+    assert hosted.json("trace", "gw")["aliases"] == ["GW"]
+    assert "Also called GW." in hosted.run("objects", "show", "GW").stdout
+    await say(store, told.chunks[3], thing("GW", "Component"))
+    assert hosted.run("trace", "GW").stdout.startswith("Component GW")  # the name goes before an alias
 
 
 async def test_what_cannot_be_traced(hosted: "Installation", told: Told, store: Store) -> None:

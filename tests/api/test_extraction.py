@@ -51,7 +51,6 @@ def settings(settings: Settings, model: ChatEndpoint) -> Settings:
     ("said", "reason"),
     [
         ("I am sorry, I cannot do that.", "The model's reply cannot be read: there is no JSON"),
-        ('{"objects": [{"type": "Component", "na', "The model's reply cannot be read: there is no JSON"),
         ('{"objects": 7}', "The model's reply cannot be read: it has no list of objects"),
     ],
 )

@@ -91,7 +91,7 @@ BESIDE: list[Case] = [
     (
         ("The General Data Protection Regulation applies to us.", "GDPR requires deletion within 30 days."),
         {"type": "Requirement", "name": "General Data Protection Regulation", "deletion": "30 days"},
-        {"name": None, "deletion": "30 days"},
+        {"name": "GDPR", "deletion": "30 days"},
     ),
     (
         ("Keycloak is an identity provider that we once used.", "Zitadel authenticates users."),

@@ -16,7 +16,7 @@ from whence.store import Store
 pytestmark = pytest.mark.one_app
 
 OBJECTS = "/api/v1/objects"
-OBJECT_FIELDS = {"id", "project_id", "type", "name", "properties", "created_at", "updated_at"}
+OBJECT_FIELDS = {"id", "project_id", "type", "name", "properties", "aliases", "created_at", "updated_at"}
 CLAIM_FIELDS = {
     "id",
     "object_id",

@@ -16,10 +16,20 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 from tests.api.shared_app import WITHOUT_TRIGGERS
-from tests.graphs import thing, tie, update
+from tests.graphs import key, thing, tie, update
 
 from whence.errors import Conflict, NotFound, Unauthorized
-from whence.models import Chunk, ChunkExtraction, ChunkKey, EmbeddingSpace, Filters, Word, new_id, now
+from whence.models import (
+    Chunk,
+    ChunkExtraction,
+    ChunkKey,
+    EmbeddingSpace,
+    Filters,
+    FoundAlias,
+    Word,
+    new_id,
+    now,
+)
 from whence.store import (
     Store,
     chunks,
@@ -41,6 +51,7 @@ from whence.store.documents import Original
 from whence.store.graph import (
     MergeSuggestion,
     SuggestedObject,
+    aliases,
     claim_moves,
     claims,
     conflicts,
@@ -84,6 +95,7 @@ PLANNED = (
     schemas,
     staging,
     vectors,
+    aliases,
     claim_moves,
     claims,
     conflicts,
@@ -198,6 +210,7 @@ SELECT project_id, gen_random_uuid(), id, id, id, id, 1, now() FROM kb.graph_obj
 INSERT INTO kb.object_merges
 SELECT project_id, id, id, id, gen_random_uuid(), 'Thing', 'x', 'merged ' || id, NULL, NULL, now(), now() FROM kb.graph_objects;
 INSERT INTO kb.dismissed_merges SELECT project_id, 'Thing', 'a ' || id, 'b ' || id, now() FROM kb.graph_objects;
+INSERT INTO kb.object_aliases SELECT project_id, id, id, 'a ' || id, 'A ' || id FROM kb.graph_objects;
 INSERT INTO kb.remembered_objects
 SELECT c.project_id, ident('gone', c.n), c.document_id, ident('gone', c.n), 'Thing', 'x', 'gone ' || c.n, now(), NULL, NULL, NULL, now(), 1
 FROM (SELECT *, row_number() OVER () AS n FROM kb.chunks LIMIT 20000) c;
@@ -669,6 +682,7 @@ async def _extracted(store: Store, rows: Any) -> None:
         schema_number=2,
         outcome="extracted",
         objects=[thing("One", color="red"), thing("Two", color="blue")],
+        aliases=[FoundAlias(of=key("One"), alias="First", start_offset=0, end_offset=5)],
         relationships=[tie("One", "is", "Two")],
     )
     one, two = (await store.graph.write_chunk(said)).objects

@@ -50,6 +50,7 @@ def test_the_tables_of_the_design(ask: Any) -> None:
         "job_vectors",
         "object_merges",
         "dismissed_merges",
+        "object_aliases",
         "remembered_objects",
         "hidden_claims",
         "hidden_relationship_claims",

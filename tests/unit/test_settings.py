@@ -63,6 +63,7 @@ GIVEN: list[tuple[str, str, str, Any]] = [
     ("WHENCE_RERANK_TIMEOUT", "7", "rerank_timeout", 7),
     ("WHENCE_LLM_CONTEXT", "131072", "llm_context", 131_072),
     ("WHENCE_LLM_MAX_TOKENS", "500", "llm_max_tokens", 500),
+    ("WHENCE_EXTRACTION_MAX_TOKENS", "4000", "extraction_max_tokens", 4000),
     ("WHENCE_LLM_TIMEOUT", "30", "llm_timeout", 30),
     ("WHENCE_LLM_ATTEMPTS", "1", "llm_attempts", 1),
     ("WHENCE_LLM_PROMPT_PRICE", "0.15", "llm_prompt_price", 0.15),

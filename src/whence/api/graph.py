@@ -46,6 +46,10 @@ class ObjectModel(AnswerShape):
     type: str = Field(examples=["Requirement"])
     name: str = Field(examples=["OAuth 2.0"])
     properties: dict[str, Any] = Field(description="All except the name: for each, the current value.")
+    aliases: list[str] = Field(
+        description="What chunks call it instead of its name, and the names of objects merged into it.",
+        examples=[["ASEAN"]],
+    )
     created_at: datetime
     updated_at: datetime
 

@@ -95,7 +95,7 @@ async def named_in(
     if not keys:
         return []
     objects = store.graph.objects
-    exactly = await objects.named(project_id, keys, limit=limit)
+    exactly = await objects.named(project_id, keys, text=question, limit=limit)
     but_a_number = await objects.numbered(project_id, keys, limit=limit)
     return list({one.id: one for one in (*exactly, *but_a_number)}.values())
 

@@ -99,6 +99,8 @@ async def show(app: App, *, object: str, project: str) -> None:  # noqa: A002 - 
         for name, (newest, *_) in found.sources.items()
     ]
     print_table(("PROPERTY", "VALUE", "FROM", "SCHEMA"), rows)
+    if found.aliases:
+        click.echo(f"Also called {printable(', '.join(found.aliases))}.")
     for merge in found.merges:
         click.echo(f"Has in it {printable(merge.dropped_name)} (merge {merge.id}).")
 
@@ -413,7 +415,7 @@ async def _find_source(app: App, which: str) -> UUID | None:
 
 
 async def _find_object(app: App, project: str, which: str) -> "GraphObject":
-    """By id, or by name if only one object has it."""
+    """By id, or by name or else alias if only one object has it."""
     from whence.errors import ObjectNotFound
     from whence.text.names import name_key
 
@@ -421,8 +423,9 @@ async def _find_object(app: App, project: str, which: str) -> "GraphObject":
         return await app.store.graph.objects.get(UUID(which))
     except ValueError:
         project_id = (await find_project(app, project)).id
+    named = await app.store.graph.objects.named(project_id, [name_key(which)])
     return take_only(
-        await app.store.graph.objects.named(project_id, [name_key(which)]),
+        [one for one in named if one.name_key == name_key(which)] or named,
         ObjectNotFound,
         kind="object",
         name=which,

@@ -1,6 +1,6 @@
 """The context of a chunk."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -54,6 +54,8 @@ class KnownObject:
     name_key: str
     properties: Mapping[str, Any]
     """All properties but the name."""
+    aliases: Sequence[str] = ()
+    """What chunks call it instead of its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

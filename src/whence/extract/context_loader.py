@@ -100,7 +100,7 @@ async def look_around(
 async def named(store: Store, around: Surroundings) -> Named:
     objects, project_id, names = store.graph.objects, around.project_id, around.names
     return Named(
-        await objects.named(project_id, names, limit=MOST_NAMED),
+        await objects.named(project_id, names, text=around.primary["content"], limit=MOST_NAMED),
         await objects.numbered(project_id, names, limit=MOST_NUMBERED),
         await objects.given_by(project_id, [UUID(view["id"]) for view in around.previous], limit=MOST_BESIDE),
     )
@@ -171,4 +171,7 @@ def _text(view: ChunkView) -> ChunkText:
 
 def _known(each: GraphObject | RelatedObject) -> KnownObject:
     key = each.name_key if isinstance(each, GraphObject) else name_key(each.name)
-    return KnownObject(id=each.id, type=each.type, name=each.name, name_key=key, properties=each.properties)
+    aliases = each.aliases if isinstance(each, GraphObject) else ()
+    return KnownObject(
+        id=each.id, type=each.type, name=each.name, name_key=key, properties=each.properties, aliases=aliases
+    )

@@ -6,15 +6,24 @@ name, and its object is the extractor, or a class that creates it without argume
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import EntryPoint, entry_points
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
-from whence.errors import BadInput, Conflict, ModelInvalid, SettingsError, UnreadableReply
+from whence.errors import (
+    BadInput,
+    Conflict,
+    CutOffReply,
+    ModelInvalid,
+    ModelRefused,
+    SettingsError,
+    UnreadableReply,
+)
 from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.prompt import PromptMessage, fit, frame, messages, repaired, reply_schema
-from whence.extract.reply import ExtractionReply, read_reply
+from whence.extract.reply import ExtractionReply, joined, read_reply
 from whence.extract.schema import Schema
 from whence.models import ExtractorName
 from whence.offered import load_offered
@@ -27,6 +36,11 @@ MAX_REPLY = 4096
 """Maximum tokens of a reply, unless the settings allow more; in a small window, a quarter of it."""
 _REPAIR = 1500
 """Tokens kept free to show an unreadable reply again."""
+_LENGTH = "length"
+"""Why a reply ended that ran out of tokens."""
+_STILL_CUT = "The model's reply is cut off, also with more tokens and for half of the chunk: see WHENCE_EXTRACTION_MAX_TOKENS"
+_BREAKS = tuple(map(re.compile, (r"\n[ \t]*\n\s*", r"[.!?]['\"”’)\]]*\s+|[。！？]", r"\s+")))
+"""Ends of paragraphs, of sentences, of words."""
 
 ENTRY_POINT_GROUP = "whence.extraction"
 MODEL = "model"
@@ -90,7 +104,11 @@ class ModelExtractor:
     budget: int
     """Maximum tokens of a prompt."""
     max_tokens: int
-    """Maximum tokens of a reply."""
+    """Maximum tokens of a reply at first."""
+    most_tokens: int
+    """Maximum tokens of a reply when one was cut off."""
+    window: int
+    """Tokens of a prompt and its reply together."""
     options: ContextOptions
 
     @classmethod
@@ -98,7 +116,14 @@ class ModelExtractor:
         reply = max(settings.llm_max_tokens, min(MAX_REPLY, settings.llm_context // 4))
         room = settings.llm_context - reply
         budget = room - min(_REPAIR, room // 4)
-        return cls(chat=chat, budget=budget, max_tokens=reply, options=ContextOptions())
+        return cls(
+            chat=chat,
+            budget=budget,
+            max_tokens=reply,
+            most_tokens=settings.extraction_max_tokens,
+            window=settings.llm_context,
+            options=ContextOptions(),
+        )
 
     @property
     def name(self) -> ExtractorName:
@@ -124,31 +149,107 @@ class ModelExtractor:
         )
 
     async def read(self, question: ExtractionRequest, usage: Usage) -> ReadReply:
-        text = await self._ask_first(question, usage)
         try:
-            reply = read_reply(text)
-        except UnreadableReply as unreadable:
-            problem = str(unreadable.details["reason"])
-            again = repaired(question.messages, reply=text, problem=problem)
-            reply = read_reply(await self._ask(again, question.form, usage))
+            reply = await self._read_whole(question, usage)
+        except CutOffReply:
+            reply = joined([await self._read_whole(half, usage) for half in self._halve(question)])
         return ReadReply(reply=reply, context=question.context)
 
-    async def _ask_first(self, question: ExtractionRequest, usage: Usage) -> str:
-        """The first reply. A blank one is returned as such, so that the model is asked again."""
-        try:
-            return await self._ask(question.messages, question.form, usage)
-        except ModelInvalid as invalid:
-            # Only a blank answer that did not run out of tokens is worth another request.
-            if invalid.details.get("finish", "length") == "length":
-                raise
-        return ""
+    async def _read_whole(self, question: ExtractionRequest, usage: Usage) -> ExtractionReply:
+        """Asks with more and more tokens while the reply is cut off. Raises CutOffReply if it is with all of them."""
+        last: _Said | None = None
+        for limit in self._limits(question):
+            try:
+                said = await self._ask(question.messages, question.form, limit, usage)
+                return await self._understand(question, said, limit, usage)
+            except CutOffReply:
+                if said == last:  # the limit is not the cause
+                    break
+                last = said
+            except ModelRefused:
+                if last is None:
+                    raise
+                break  # the endpoint does not allow as many tokens
+        raise CutOffReply(_STILL_CUT)
 
-    async def _ask(self, asked: Sequence[PromptMessage], form: JSONSchema, usage: Usage) -> str:
+    async def _understand(
+        self, question: ExtractionRequest, said: "_Said", limit: int, usage: Usage
+    ) -> ExtractionReply:
+        """Reads the reply, or asks once more if it is unreadable. Raises CutOffReply or UnreadableReply."""
+        try:
+            return said.read()
+        except CutOffReply:
+            raise
+        except UnreadableReply as unreadable:
+            problem = str(unreadable.details["reason"])
+        again = repaired(question.messages, reply=said.text, problem=problem)
+        return (await self._ask(again, question.form, limit, usage)).read()
+
+    def _limits(self, question: ExtractionRequest) -> Iterator[int]:
+        """Doubles from the usual limit up to the largest that the window has room for."""
+        needed = sum(estimate_tokens(one["content"]) for one in question.messages)
+        most = min(self.most_tokens, self.window - needed)
+        limit = self.max_tokens
+        yield limit
+        while limit < most:
+            limit = min(2 * limit, most)
+            yield limit
+
+    def _halve(self, question: ExtractionRequest) -> list[ExtractionRequest]:
+        """The same question about each half of the chunk, with the other half as its neighbour."""
+        context, texts = question.context, split_in_two(question.context.primary.text)
+        if texts is None:
+            raise CutOffReply(_STILL_CUT)
+        first, second = (replace(context.primary, text=text) for text in texts)
+        return [
+            self.question(question.schema, replace(context, primary=first, next=(second, *context.next))),
+            self.question(
+                question.schema, replace(context, primary=second, previous=(first, *context.previous))
+            ),
+        ]
+
+    async def _ask(
+        self, asked: Sequence[PromptMessage], form: JSONSchema, limit: int, usage: Usage
+    ) -> "_Said":
+        """One reply, also a blank one: the model is then asked again."""
         sent = [Message(role=one["role"], content=one["content"]) for one in asked]
-        answer = await self.chat.complete(sent, max_tokens=self.max_tokens, schema=form)
-        usage.prompt_tokens += answer.prompt_tokens or sum(estimate_tokens(one.content) for one in sent)
+        estimate = sum(estimate_tokens(one.content) for one in sent)
+        try:
+            answer = await self.chat.complete(sent, max_tokens=limit, schema=form)
+        except ModelInvalid as invalid:
+            if "finish" not in invalid.details:
+                raise
+            said = _Said("", is_cut=invalid.details["finish"] == _LENGTH)
+            usage.prompt_tokens += estimate
+            usage.completion_tokens += limit if said.is_cut else 0
+            return said
+        usage.prompt_tokens += answer.prompt_tokens or estimate
         usage.completion_tokens += answer.completion_tokens or estimate_tokens(answer.text)
-        return answer.text
+        return _Said(answer.text, is_cut=answer.finish == _LENGTH)
+
+
+class _Said(NamedTuple):
+    text: str
+    is_cut: bool
+    """The model ran out of tokens."""
+
+    def read(self) -> ExtractionReply:
+        """Raises CutOffReply or UnreadableReply."""
+        reply = None if self.is_cut else read_reply(self.text)
+        if reply is None or reply.is_cut:
+            raise CutOffReply
+        return reply
+
+
+def split_in_two(text: str) -> tuple[str, str] | None:
+    """Cuts near the middle: between paragraphs, else sentences, else words. None if there is no such place."""
+    quarter = len(text) // 4
+    for breaks in _BREAKS:
+        places = [found.end() for found in breaks.finditer(text, quarter, len(text) - quarter)]
+        if places:
+            at = min(places, key=lambda place: abs(2 * place - len(text)))
+            return text[:at], text[at:]
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from whence.extract.evidence import Evidence
 from whence.extract.grounding import place_of
+from whence.extract.mentions import Mentions
 from whence.extract.rejections import Rejected, Rejection, context_only
 from whence.extract.reply import RelationshipProposal
 from whence.extract.schema import Schema, spelled
@@ -34,15 +35,20 @@ class Node:
 
 
 def link(
-    proposals: Sequence[RelationshipProposal], nodes: Sequence[Node], *, schema: Schema, evidence: Evidence
+    proposals: Sequence[RelationshipProposal],
+    nodes: Sequence[Node],
+    *,
+    schema: Schema,
+    evidence: Evidence,
+    mentions: Mentions,
 ) -> tuple[tuple[FoundRelationship, ...], tuple[Rejection, ...]]:
     """The relationships, one for each type and pair of ends, and the rejections."""
-    ends = _Ends(nodes)
+    ends = _Ends(nodes, mentions)
     found: dict[tuple[str, Ref, Ref], FoundRelationship] = {}
     rejections: list[Rejection] = []
     for proposal in proposals:
         try:
-            relationship, refused = _relationship(proposal, ends, schema, evidence)
+            relationship, refused = _relationship(proposal, ends, schema, evidence, mentions)
         except Rejected as rejected:
             rejections.append(rejected.at(proposal.where))
             continue
@@ -52,7 +58,7 @@ def link(
 
 
 def _relationship(
-    proposal: RelationshipProposal, ends: "_Ends", schema: Schema, evidence: Evidence
+    proposal: RelationshipProposal, ends: "_Ends", schema: Schema, evidence: Evidence, mentions: Mentions
 ) -> tuple[FoundRelationship, list[Rejection]]:
     name = spelled(proposal.type, schema.relationship_types)
     if name is None:
@@ -65,7 +71,7 @@ def _relationship(
     target = ends.find(proposal.target, kind.targets or tuple(schema.object_types))
     if source.ref == target.ref:
         raise Rejected("self_relationship", f"{source.name!r} would be related to itself")
-    _require_evidence(source, target, evidence)
+    _require_evidence(source, target, evidence, mentions)
     given, rejections = fit_properties(proposal.properties, kind, where=proposal.where)
     properties: dict[str, Any] = {}
     for each, value in given.items():
@@ -77,15 +83,21 @@ def _relationship(
     lacking = missing(properties, kind)
     if lacking:
         raise Rejected("missing_required", f"it lacks {', '.join(lacking)}")
-    span = evidence.between(source.name, target.name)
+    span = evidence.between(*(_words_for(end, mentions) for end in (source, target)))
     relationship = FoundRelationship(
         type=name, source=source.ref, target=target.ref, properties=properties, **place_of(span)
     )
     return relationship, rejections
 
 
-def _require_evidence(source: Node, target: Node, evidence: Evidence) -> None:
-    if source.is_touched or target.is_touched:
+def _words_for(end: Node, mentions: Mentions) -> str:
+    """The name of the end, or the alias that the chunk has instead."""
+    span = mentions.find(end.type, end.name)
+    return span.quote if span else end.name
+
+
+def _require_evidence(source: Node, target: Node, evidence: Evidence, mentions: Mentions) -> None:
+    if any(end.is_touched or mentions.find(end.type, end.name) for end in (source, target)):
         return
     said = {evidence.of_name(end.name) for end in (source, target)}
     if "primary" not in said and "context" in said:
@@ -93,7 +105,9 @@ def _require_evidence(source: Node, target: Node, evidence: Evidence) -> None:
 
 
 class _Ends:
-    def __init__(self, nodes: Sequence[Node]) -> None:
+    def __init__(self, nodes: Sequence[Node], mentions: Mentions) -> None:
+        self._nodes = nodes
+        self._mentions = mentions
         self._by_id = {node.ref: node for node in nodes if isinstance(node.ref, UUID)}
         self._by_name: dict[str, list[Node]] = {}
         self._by_bare_name: dict[str, list[Node]] = {}
@@ -108,7 +122,7 @@ class _Ends:
         candidates = (
             [self._by_id[as_id]]
             if as_id in self._by_id
-            else self._by_name.get(key) or self._by_bare_name.get(_bare(key), [])
+            else self._by_name.get(key) or self._by_bare_name.get(_bare(key)) or self._called(_bare(key))
         )
         if not candidates:
             raise Rejected("unknown_end", f"neither the reply nor the context has an object {said[:100]!r}")
@@ -121,6 +135,9 @@ class _Ends:
             types = ", ".join(node.type for node in chosen)
             raise Rejected("ambiguous_end", f"{said[:100]!r} may be any of {types}; an id would tell")
         return chosen[0]
+
+    def _called(self, key: str) -> list[Node]:
+        return [node for node in self._nodes if self._mentions.is_called(node.type, node.name, key)]
 
 
 def _bare(key: str) -> str:

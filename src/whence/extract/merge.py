@@ -25,11 +25,21 @@ from whence.extract.context import ChunkText, KnownObject
 from whence.extract.evidence import Evidence, Where
 from whence.extract.grounding import place_of
 from whence.extract.links import Node, Ref, as_uuid, link
+from whence.extract.mentions import Mentions
 from whence.extract.rejections import Rejected, Rejection, context_only
 from whence.extract.reply import ExtractionReply, ObjectProposal
 from whence.extract.schema import ObjectType, Schema, spelled
 from whence.extract.values import WrongValue, fit_properties, fitted, is_among, missing, same
-from whence.models import MAX_NAME, FoundElement, FoundObject, FoundRelationship, FoundValue, ObjectKey
+from whence.models import (
+    MAX_NAME,
+    FoundAlias,
+    FoundElement,
+    FoundObject,
+    FoundRelationship,
+    FoundValue,
+    ObjectKey,
+)
+from whence.text.aliases import TypedName, is_abbreviation
 from whence.text.names import name_key
 
 
@@ -38,6 +48,7 @@ class Outcome:
     objects: tuple[FoundObject, ...] = ()
     """New objects by key, known ones by id, each with new values and with known values that this chunk states, too."""
     relationships: tuple[FoundRelationship, ...] = ()
+    aliases: tuple[FoundAlias, ...] = ()
     rejections: tuple[Rejection, ...] = ()
 
 
@@ -50,19 +61,29 @@ def merge(
     reply: ExtractionReply,
     shown: Sequence[KnownObject] | None = None,
     blind: bool = False,
+    preceding: str = "",
 ) -> Outcome:
     """`known` are the objects in the context. Any other id, such as one of another project, is unknown.
 
     `shown` are the known objects that fitted into the prompt, by default all. `blind`: the extractor did not see their values.
+    `preceding` is the text of the chunk before the primary one.
     """
     evidence = Evidence(primary.text, context, () if blind else known if shown is None else shown)
     drafts = _Drafts(schema, known)
     for proposal in reply.objects:
         drafts.take(proposal)
+    mentions = Mentions(
+        primary.text,
+        context,
+        before=preceding,
+        known=known,
+        proposed=(TypedName(each.type, each.name) for each in drafts.all()),
+        evidence=evidence,
+    )
     rejections = [*reply.dropped, *drafts.rejections]
     objects: list[FoundObject] = []
     for draft in drafts.all():
-        judge = _Judge(draft, schema.object_types[draft.type], evidence, blind=blind)
+        judge = _Judge(draft, schema.object_types[draft.type], evidence, mentions, blind=blind)
         try:
             found = judge.judge_new() if draft.known is None else judge.judge_known(draft.known)
             objects += [found] if found.properties else []
@@ -78,8 +99,18 @@ def merge(
         ),
         *(Node(each.type, each.name_key, each.name, each.id, each.id in touched) for each in known),
     ]
-    relationships, unlinked = link(reply.relationships, nodes, schema=schema, evidence=evidence)
-    return Outcome(objects=tuple(objects), relationships=relationships, rejections=(*rejections, *unlinked))
+    relationships, unlinked = link(
+        reply.relationships, nodes, schema=schema, evidence=evidence, mentions=mentions
+    )
+    meant = {each.ref for each in objects} | {
+        end for each in relationships for end in (each.source, each.target)
+    }
+    return Outcome(
+        objects=tuple(objects),
+        relationships=relationships,
+        aliases=mentions.aliases((each.type, each.name_key) for each in nodes if each.ref in meant),
+        rejections=(*rejections, *unlinked),
+    )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -105,6 +136,10 @@ class _Drafts:
         self._schema = schema
         self._by_id = {each.id: each for each in known}
         self._by_key: dict[ObjectKey, KnownObject] = {(each.type, each.name_key): each for each in known}
+        self._by_alias: dict[ObjectKey, list[KnownObject]] = {}
+        for each in known:
+            for alias in filter(is_abbreviation, each.aliases):
+                self._by_alias.setdefault((each.type, name_key(alias)), []).append(each)
         self._drafts: dict[Ref, _Draft] = {}
         self.rejections: list[Rejection] = []
 
@@ -153,7 +188,8 @@ class _Drafts:
             raise Rejected(
                 "bad_name", f"a name has at least one letter or digit and at most {MAX_NAME} characters"
             )
-        known = self._by_key.get((kind, key))
+        called = self._by_alias.get((kind, key), [])
+        known = self._by_key.get((kind, key)) or (called[0] if len(called) == 1 else None)
         return _Draft(type=kind, name=known.name if known else name, known=known)
 
     def _add(self, draft: _Draft, proposal: ObjectProposal) -> None:
@@ -176,7 +212,9 @@ class _Drafts:
 class _Judge:
     """Finds the name and values of one object in the chunks, and decides which values to accept."""
 
-    def __init__(self, draft: _Draft, kind: ObjectType, evidence: Evidence, *, blind: bool) -> None:
+    def __init__(
+        self, draft: _Draft, kind: ObjectType, evidence: Evidence, mentions: Mentions, *, blind: bool
+    ) -> None:
         self._draft = draft
         self._kind = kind
         self._evidence = evidence
@@ -186,7 +224,7 @@ class _Judge:
         """For each list, its items that only the context has, by origin."""
         self._given = {name: self._sift(name, value) for name, value in draft.given.items()}
         self._spans = {name: evidence.find(value, near=draft.name) for name, value in self._given.items()}
-        self._spans["name"] = evidence.find(draft.name)
+        self._spans["name"] = mentions.find(draft.type, draft.name)
 
     def judge_new(self) -> FoundObject:
         """Raises Rejected."""

@@ -1,19 +1,19 @@
 """Parses a model's reply into proposals. Any text gives an ExtractionReply or raises UnreadableReply, nothing else.
 
 Accepts `{"objects": [...], "relationships": [...]}`, a bare list of objects, and single objects one after another, also in a
-fence, with prose around or trailing commas. Of a truncated reply, the complete proposals are kept. An invalid value or part is
-dropped, and the rest is kept.
+fence, with prose around or trailing commas. An invalid value or part is dropped, and the rest is kept. A truncated reply has its
+complete proposals and is marked, or raises CutOffReply if it has none.
 """
 
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import Any, TypeVar
 
-from whence.errors import UnreadableReply
+from whence.errors import CutOffReply, UnreadableReply
 from whence.extract.rejections import Rejection
 from whence.extract.schema import UNSTORABLE
 from whence.extract.values import from_pairs
@@ -35,6 +35,9 @@ _ESCAPED_MASK = re.compile("|".join(rf"\\u{ord(mask):04x}" for mask in MASKS), r
 """A bracket that the prompt replaced, as some models write it in JSON."""
 _FENCED = re.compile(r"^[ \t]*(```|~~~)\w*[ \t]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
 _OUTSIDE = re.compile(r"[\[{]")
+_OPENED = re.compile(r'\{\s*(?:"|\Z)|\[\s*(?:\{|\Z)')
+"""The start of a JSON object, or of a list of them."""
+_CLOSED = re.compile(r"[\]}]\s*(?:```|~~~)?\s*\Z")
 _INSIDE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\Z))|,(?=\s*[\]}])', re.DOTALL)
 # Open brackets where proposals may begin: none, a list, the whole reply, or one of its two lists.
@@ -84,9 +87,12 @@ class ExtractionReply:
     relationships: tuple[RelationshipProposal, ...] = ()
     dropped: tuple[Rejection, ...] = ()
     """Parts that are no proposals, and `cut_off` at the end of a truncated reply."""
+    is_cut: bool = False
+    """The reply ends in the middle of a proposal."""
 
 
 _Proposal = TypeVar("_Proposal", ObjectProposal, RelationshipProposal)
+_Placed = TypeVar("_Placed", ObjectProposal, RelationshipProposal, Rejection)
 
 
 class _WrongShape(ValueError):
@@ -106,9 +112,27 @@ def read_reply(text: str) -> ExtractionReply:
     reader = _Reader()
     for part in parts:
         reader.scan(_TRAILING_COMMA.sub(lambda found: found[1] or "", part))
+    if not reader.is_usable and reader.is_open:
+        raise CutOffReply(
+            "The model's reply ends before its first object", details={"reason": "it is cut off"}
+        )
     if not reader.is_usable:
         raise _unreadable("there is no JSON in it with objects or relationships")
-    return reader.reply()
+    return replace(reader.reply(), is_cut=reader.is_open and not _CLOSED.search(answer))
+
+
+def joined(replies: Sequence[ExtractionReply]) -> ExtractionReply:
+    """The replies to the parts of a chunk as one. Places in it name the part: `objects[3]` becomes `part 2: objects[3]`."""
+
+    def each(items: Iterable[_Placed], part: int) -> Iterator[_Placed]:
+        return (replace(item, where=f"part {part}: {item.where}") for item in items)
+
+    parts = list(enumerate(replies, start=1))
+    return ExtractionReply(
+        objects=tuple(chain.from_iterable(each(reply.objects, part) for part, reply in parts)),
+        relationships=tuple(chain.from_iterable(each(reply.relationships, part) for part, reply in parts)),
+        dropped=tuple(chain.from_iterable(each(reply.dropped, part) for part, reply in parts)),
+    )
 
 
 def proposals(body: Mapping[str, Any]) -> ExtractionReply:
@@ -128,6 +152,8 @@ class _Reader:
 
     def __init__(self) -> None:
         self.is_usable = False
+        self.is_open = False
+        """The text ended inside JSON."""
         self._items: dict[str, list[Any]] = {"objects": [], "relationships": []}
         self._dropped: list[Rejection] = []
         self._cut_off: list[Rejection] = []
@@ -164,6 +190,7 @@ class _Reader:
                 broken = text[starts.pop() : at]
                 if path in _ITEM_OF and broken.startswith("{") and '"' in broken:
                     self._drop("reply", f"an object in it is not JSON: {_storable(broken[:_SHOWN])}")
+        self.is_open = bool(starts) and _OPENED.match(text, starts[0]) is not None
         if path and self.is_usable:
             message = "the reply ended in the middle; what was complete is kept"
             self._cut_off = [Rejection(where="reply", reason="cut_off", message=message)]

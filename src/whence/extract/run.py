@@ -245,6 +245,7 @@ class _Steps:
             context=[chunk.text for chunk in reading.context.chunks],
             reply=reading.reply,
             blind=reading.blind,
+            preceding=context.previous[0].text if context.previous else "",
         )
         extracted = ChunkExtraction(
             project_id=around.project_id,
@@ -257,6 +258,7 @@ class _Steps:
             rejections=kept(outcome.rejections, reading.reply),
             objects=outcome.objects,
             relationships=outcome.relationships,
+            aliases=outcome.aliases,
         )
         return _Result(
             extracted=extracted,

@@ -101,7 +101,6 @@ class TestNewWithoutItsWholeName:
     @pytest.mark.parametrize(
         ("text", "beside", "name", "value"),
         [
-            ("GDPR requires deletion within 30 days.", REGULATION, NAME, "30 days"),
             (
                 "It accepts cards of all banks.",
                 "The Payment Gateway is new.",
@@ -124,9 +123,18 @@ class TestNewWithoutItsWholeName:
     def test_what_only_the_context_says_of_it_is_not(self) -> None:
         new = {"type": "Requirement", "name": self.NAME, "x": "30 days", "since": "25 May 2018", "to": "us"}
         beside = f"{self.REGULATION} It began on 25 May 2018."
-        outcome = merged("GDPR requires deletion within 30 days.", new, there=(), context=[beside])
+        outcome = merged("That requires deletion within 30 days.", new, there=(), context=[beside])
         assert reasons(outcome) == [("objects[0].since", "context_only"), ("objects[0].to", "context_only")]
         assert [each.properties for each in outcome.objects] == [{"x": "30 days"}]
+
+    def test_an_alias_that_the_context_resolves_is_as_good_as_the_name(self) -> None:
+        new = {"type": "Requirement", "name": self.NAME, "since": "25 May 2018"}
+        beside = f"{self.REGULATION} It began on 25 May 2018."
+        outcome = merged("GDPR requires deletion within 30 days.", new, there=(), context=[beside])
+        assert reasons(outcome) == [("objects[0].since", "context_only")]
+        assert [(each.property, each.span and each.span.quote) for each in outcome.claims] == [
+            ("name", "GDPR")
+        ]
 
     @pytest.mark.parametrize(
         "said", [{}, {"x": "applies to us"}, {"x": "is binding"}, {"x": "high"}, {"tags": ["high", 3]}]

@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.errors import UnreadableReply
+from whence.errors import CutOffReply, UnreadableReply
+from whence.extract.extractors import split_in_two
 from whence.extract.reply import (
     MAX_OBJECTS,
     MAX_PROPERTIES,
     MAX_RELATIONSHIPS,
     MAX_REPLY,
     ExtractionReply,
+    joined,
     proposals,
     read_reply,
 )
@@ -107,11 +109,12 @@ def test_a_cut_reply_keeps_what_is_complete_and_nothing_else() -> None:
             ]
         }
     )
-    for end in range(len(whole)):
+    for end in range(1, len(whole)):
         try:
             reply = read_reply(whole[:end])
-        except UnreadableReply:
+        except CutOffReply:
             continue
+        assert reply.is_cut or whole[end - 1] in "]}"
         assert names(reply) == [f"n{n}" for n in range(len(reply.objects))]
         assert all(each.properties == {"part": {"name": "inner", "type": "T"}} for each in reply.objects)
         assert reply.dropped[-1].reason == "cut_off"
@@ -356,3 +359,30 @@ class TestEnds:
         reply = read_reply(json.dumps([flight, named]))
         assert [each.properties for each in reply.objects] == [{"from": "Bonn", "to": "Rome"}] * 2
         assert reply.relationships == ()
+
+
+def test_replies_to_two_halves_become_one_that_says_where_each_part_was() -> None:
+    first, second = read_reply(json.dumps(BOTH)), read_reply('[{"type": "T", "name": "c"}, "x"]')
+    reply = joined([first, second])
+    assert len(reply.objects) == len(first.objects) + 1
+    assert [each.where for each in reply.objects[-1:]] == ["part 2: objects[0]"]
+    assert [each.where for each in reply.dropped] == ["part 2: objects[1]"]
+    assert [each.where for each in reply.relationships] == ["part 1: relationships[0]"]
+
+
+@given(st.text(alphabet="ab. \n。", max_size=200))
+def test_a_text_is_split_near_its_middle_and_nothing_is_lost(text: str) -> None:
+    halves = split_in_two(text)
+    if halves is not None:
+        assert "".join(halves) == text
+        assert min(map(len, halves)) >= len(text) // 4
+
+
+def test_a_text_is_split_between_paragraphs_before_sentences_before_words() -> None:
+    assert split_in_two("One is. Two is.\n\nThree is. Four is.") == (
+        "One is. Two is.\n\n",
+        "Three is. Four is.",
+    )
+    assert split_in_two("One is it. Two is it.") == ("One is it. ", "Two is it.")
+    assert split_in_two("one two") == ("one ", "two")
+    assert split_in_two("onetwo") is None

@@ -9,13 +9,13 @@ from psycopg.types.json import Jsonb
 
 from whence.errors import ObjectNotFound
 from whence.models import GraphObject
+from whence.store.graph import aliases
 from whence.store.graph.claims import storable
 from whence.store.halfvec import HalfVector, halfvec
 from whence.store.pool import PagedQuery, Queries, Row, Statements, reader, uuids
 
-COLUMNS: LiteralString = (
-    "o.project_id, o.id, o.type, o.name, o.name_key, o.properties, o.created_at, o.updated_at"
-)
+COLUMNS: LiteralString = f"""o.project_id, o.id, o.type, o.name, o.name_key, o.properties, o.created_at, o.updated_at,
+    {aliases.OF_OBJECT}"""
 
 _SELECT: LiteralString = f"SELECT {COLUMNS} FROM kb.graph_objects o"
 
@@ -33,16 +33,18 @@ SELECT_MANY: LiteralString = f"""
 {_SELECT}
 WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s) ORDER BY o.id
 """
-# The names come as one text, because the driver encodes arrays of a thousand elements slowly. No name contains a line break.
+# The names come as one text, because the driver encodes arrays of a thousand elements slowly. No name contains a line break. In a
+# text, an alias that is no abbreviation must have its own spelling: "commission" is not the Commission.
 SELECT_NAMED: LiteralString = f"""
 {_SELECT}
 WHERE o.project_id = %(project_id)s AND o.id IN (
     SELECT n.id FROM kb.graph_objects n
     WHERE n.project_id = %(project_id)s AND n.name_key = ANY(string_to_array(%(name_keys)s, E'\\n'))
     UNION
-    SELECT m.object_id FROM kb.object_merges m
-    WHERE m.project_id = %(project_id)s AND m.name_key = ANY(string_to_array(%(name_keys)s, E'\\n')))
-ORDER BY length(o.name_key) DESC, o.id LIMIT %(limit)s
+    SELECT n.object_id FROM {aliases.NAMES} n
+    WHERE n.alias_key = ANY(string_to_array(%(name_keys)s, E'\\n'))
+      AND (NOT n.is_alias OR %(text)s::text IS NULL OR strpos(%(text)s, n.alias) > 0 OR n.alias ~ '[[:upper:]].*[[:upper:]]'))
+ORDER BY o.name_key = ANY(string_to_array(%(name_keys)s, E'\\n')) DESC, length(o.name_key) DESC, o.id LIMIT %(limit)s
 """
 # Many objects whose names differ only in the number are a numbered list ("step 1", "step 2"), not versions of one thing.
 SELECT_NUMBERED: LiteralString = f"""
@@ -63,11 +65,12 @@ SELECT {COLUMNS} FROM (
 JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = given.object_id
 ORDER BY given.turn, o.id LIMIT %(limit)s
 """
-_FILTERED: LiteralString = """
+_FILTERED: LiteralString = f"""
 FROM kb.graph_objects o
 WHERE o.project_id = %(project_id)s
   AND (%(type)s::text IS NULL OR o.type = %(type)s)
-  AND (%(name)s::text IS NULL OR position(lower(%(name)s) IN lower(o.name)) > 0)
+  AND (%(name)s::text IS NULL OR position(lower(%(name)s) IN lower(o.name)) > 0
+       OR o.id IN (SELECT n.object_id FROM {aliases.NAMES} n WHERE position(lower(%(name)s) IN lower(n.alias)) > 0))
   AND (%(properties)s::jsonb IS NULL OR o.properties @> %(properties)s)"""
 _OF_DOCUMENT: LiteralString = """
   AND o.id IN (
@@ -181,11 +184,14 @@ class Objects(Statements):
         return [object_of(row) for row in rows]
 
     async def named(
-        self, project_id: UUID, name_keys: Iterable[str], *, limit: int = 100
+        self, project_id: UUID, name_keys: Iterable[str], *, text: str | None = None, limit: int = 100
     ) -> list[GraphObject]:
-        """Objects with one of these normalised names, their own or of an object merged into them; long names first."""
+        """Objects with one of these normalised names, their own first, then aliases and those of merged objects; long names first.
+
+        `text` is where the names come from.
+        """
         keys = storable("\n".join(name_keys))
-        params = {"project_id": project_id, "name_keys": keys, "limit": limit}
+        params = {"project_id": project_id, "name_keys": keys, "text": storable(text), "limit": limit}
         return [object_of(row) for row in await self._queries.all(SELECT_NAMED, params)]
 
     async def numbered(
@@ -221,7 +227,7 @@ class Objects(Statements):
         sort: ObjectOrder = "created",
         descending: bool = False,
     ) -> tuple[list[GraphObject], int]:
-        """`name` matches any part of a name. Of `ids`, those of merged objects lead to the objects they were merged into."""
+        """`name` matches any part of a name or alias. Of `ids`, those of merged objects lead to the objects they were merged into."""
         params = {
             "project_id": project_id,
             "type": object_type,

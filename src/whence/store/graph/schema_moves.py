@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 
 from whence.errors import BadInput
 from whence.models import ChunkExtraction, now
-from whence.store.graph import curation_moves, ledger, removal
+from whence.store.graph import aliases, curation_moves, ledger, removal
 from whence.store.graph.claim_moves import EVERYTHING, Scope, hide, members, settle, show, want_groups
 from whence.store.graph.claims import settle as settle_objects
 from whence.store.graph.locks import (
@@ -189,7 +189,7 @@ UPDATE kb.object_merges m
 SET object_id = %(object_id)s, into_id = CASE WHEN m.into_id = %(old_id)s THEN %(new_id)s ELSE m.into_id END
 WHERE m.project_id = %(project_id)s AND m.object_id = %(old_id)s
 """
-REASSIGN = (FORGET_TIES_BETWEEN, REASSIGN_CLAIMS, REASSIGN_TIES, END_MERGE)
+REASSIGN = (FORGET_TIES_BETWEEN, REASSIGN_CLAIMS, REASSIGN_TIES, aliases.REASSIGN, END_MERGE)
 
 _OF_CHUNK: LiteralString = """
 SET schema_number = %(schema_number)s

@@ -6,8 +6,8 @@ from typing import LiteralString
 from uuid import UUID
 
 from whence.errors import ChunkNotFound
-from whence.models import ChunkExtraction, FoundObject, FoundRelationship, FoundValue, ObjectKey
-from whence.store.graph import claims, ledger, rejected_claims
+from whence.models import ChunkExtraction, FoundAlias, FoundObject, FoundRelationship, FoundValue, ObjectKey
+from whence.store.graph import aliases, claims, ledger, rejected_claims
 from whence.store.graph.claims import NamedObject, PropertyClaim, Tie, storable
 from whence.store.graph.locks import (
     Changed,
@@ -76,12 +76,14 @@ async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
     ]
     given = [tie for tie in ties if tie is not None]
     silent = _find_silent_ends(given, {claim.of.said for claim in claimed})
-    claimed += await _name_ends(tx, source, held, silent, content)
+    called = [(end.said, each) for each in extraction.aliases if (end := _resolve_end(held, each.of))]
+    claimed += await _name_ends(tx, source, held, silent, content, called=dict(called))
     about = {end.object_id for end in (*filter(None, found), *(claim.of for claim in claimed))}
     await tx.together(
         [
             *claims.put(source, claimed),
             *claims.put_ties(source, given),
+            *aliases.put(source, called),
             *claims.settle(extraction.project_id, about, {tie.id for tie in given}),
             ledger.put(extraction),
         ]
@@ -167,9 +169,15 @@ def _find_silent_ends(ties: list[Tie], mentioned: set[UUID]) -> dict[NamedObject
 
 
 async def _name_ends(
-    tx: Queries, source: Params, held: LockedObjects, ends: Mapping[NamedObject, Tie], content: str
+    tx: Queries,
+    source: Params,
+    held: LockedObjects,
+    ends: Mapping[NamedObject, Tie],
+    content: str,
+    *,
+    called: Mapping[UUID, FoundAlias],
 ) -> list[PropertyClaim]:
-    """A relationship counts as a mention of both names when the chunk claims nothing else about them."""
+    """A relationship counts as a mention of both names when the chunk claims nothing else about them. `called` are their aliases."""
     if not ends:
         return []
     said = {end.said for end in ends}
@@ -184,8 +192,16 @@ async def _name_ends(
             of=end,
             property_name=NAME,
             operation="updated",
-            found=found_name_of_end(names[end.said], tie.found.quote, tie.found.start_offset, content),
+            found=_found_alias(names[end.said], called[end.said])
+            if end.said in called
+            else found_name_of_end(names[end.said], tie.found.quote, tie.found.start_offset, content),
         )
         for end, tie in sorted(ends.items(), key=lambda item: item[0].said)
         if end.said not in before
     ]
+
+
+def _found_alias(name: str, called: FoundAlias) -> FoundValue:
+    return FoundValue(
+        value=name, quote=called.alias, start_offset=called.start_offset, end_offset=called.end_offset
+    )

@@ -1,0 +1,73 @@
+"""Where the primary chunk mentions an object: by its name, or by an alias that the context resolves. Pure."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from whence.extract.context import KnownObject
+from whence.extract.evidence import Evidence
+from whence.extract.grounding import Span
+from whence.models import FoundAlias, ObjectKey
+from whence.text.aliases import References, TypedName
+from whence.text.names import name_key
+
+
+class Mentions:
+    def __init__(
+        self,
+        primary: str,
+        context: Sequence[str],
+        *,
+        before: str,
+        known: Collection[KnownObject],
+        proposed: Iterable[TypedName],
+        evidence: Evidence,
+    ) -> None:
+        self._primary = primary
+        self._evidence = evidence
+        self._known = {(each.type, each.name_key): each for each in known}
+        self._references = References(
+            primary,
+            context,
+            before=before,
+            known=[TypedName(each.type, each.name) for each in known],
+            proposed=list(proposed),
+        )
+        self._found: dict[ObjectKey, tuple[Span | None, Span | None]] = {}
+        """The mention, and the alias to keep."""
+
+    def find(self, kind: str, name: str) -> Span | None:
+        """The name in the primary chunk, or else the alias."""
+        return self._find(kind, name)[0]
+
+    def is_called(self, kind: str, name: str, said: str) -> bool:
+        """Whether the primary chunk calls the object by this normalised name."""
+        return any(span and name_key(span.quote) == said for span in self._find(kind, name))
+
+    def aliases(self, objects: Iterable[ObjectKey]) -> tuple[FoundAlias, ...]:
+        """Those to keep of these objects."""
+        found = ((key, self._find(*key)[1]) for key in dict.fromkeys(objects))
+        return tuple(
+            FoundAlias(
+                of=self._known[key].id if key in self._known else key,
+                alias=span.quote,
+                start_offset=span.start,
+                end_offset=span.end,
+            )
+            for key, span in found
+            if span
+        )
+
+    def _find(self, kind: str, name: str) -> tuple[Span | None, Span | None]:
+        key = (kind, name_key(name))
+        if key not in self._found:
+            span, known = self._evidence.find(name), self._known.get(key)
+            stored = known.aliases if known else ()
+            alias = (
+                self._references.defined(name)
+                if span
+                else self._references.find(TypedName(kind, name), stored)
+            )
+            called = alias and Span(
+                quote=self._primary[alias.start : alias.end], start=alias.start, end=alias.end
+            )
+            self._found[key] = span or called, called if alias and alias.is_lasting else None
+        return self._found[key]
