@@ -257,7 +257,7 @@ def _rows(now: "Totals", before: "Totals", k: int) -> list[tuple[str, ...]]:
         )
         if new is None and old is None:
             continue
-        change = form.replace(":", ":+").format(new - old) if new is not None and old is not None else ""
+        change = form.replace(":", ":+").format(new - old) if None not in (new, old) else ""
         cells = ("" if value is None else form.format(value) for value in (new, old))
         rows.append((label.format(k=k), *cells, change if new != old else ""))
     return rows
