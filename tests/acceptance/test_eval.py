@@ -74,7 +74,7 @@ def test_search_and_answers_are_measured_and_runs_compared(stocked: "Installatio
     compared = stocked.run("eval", questions, "--no-answers", "--compare", str(earlier))
     assert "The earlier run had text, k 1, no answers." in compared.stderr
     assert "hit rate@5" in compared.stdout
-    assert "-50.0%" in compared.stdout
+    assert "-50.0 points" in compared.stdout
     assert "rank 1 → none" in compared.stdout
     assert "How long are nightly backups kept?" in compared.stdout
     differences = stocked.json("eval", questions, "--no-answers", "--compare", str(earlier))["comparison"]

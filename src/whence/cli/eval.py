@@ -250,17 +250,23 @@ def _print_changes(comparison: "Comparison") -> None:
 
 
 def _rows(now: "Totals", before: "Totals", k: int) -> list[tuple[str, ...]]:
+    """Label, new and old value and change of each measure that one of both has."""
     rows = []
     for label, name, form in _MEASURES:
-        new, old = (
-            one.support.get(name) if "support" in label else getattr(one, name) for one in (now, before)
-        )
+        new, old = _read_measure(now, name), _read_measure(before, name)
         if new is None and old is None:
             continue
-        change = form.replace(":", ":+").format(new - old) if None not in (new, old) else ""
-        cells = ("" if value is None else form.format(value) for value in (new, old))
-        rows.append((label.format(k=k), *cells, change if new != old else ""))
+        change = ""
+        if new is not None and old not in (None, new):
+            change = form.replace(":", ":+").format(new - old).replace("%", " points")
+        rows.append(
+            (label.format(k=k), *("" if one is None else form.format(one) for one in (new, old)), change)
+        )
     return rows
+
+
+def _read_measure(totals: "Totals", name: str) -> Any:
+    return totals.support[name] if name in totals.support else getattr(totals, name, None)
 
 
 def _problem(one: "Measured", k: int) -> str:

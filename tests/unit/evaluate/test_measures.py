@@ -171,7 +171,8 @@ def test_totals_of_a_search() -> None:
         measured("e", answerable=False, hits=0, rank=None, recall=None),
     ).totals
     assert (totals.questions, totals.answerable) == (5, 3)
-    assert (totals.recall, totals.hit_rate, totals.mean_reciprocal_rank) == (0.5, pytest.approx(2 / 3), 0.5)
+    assert (totals.recall, totals.mean_reciprocal_rank) == (0.5, 0.5)
+    assert totals.hit_rate == pytest.approx(2 / 3)
     assert (totals.false_empties, totals.false_finds, totals.search_ms) == (1, 1, 10)
     assert (totals.unanswered, totals.false_answers, totals.citations, totals.answer_ms) == (None,) * 4
     assert (totals.price, totals.support) == (None, {})

@@ -50,8 +50,8 @@ class Validated:
 
 def validate(text: str, sources: Sequence[Source]) -> Validated:
     stream = CitationStream(sources)
-    found = stream.feed(text, is_last=True)
-    return Validated(text=found, cited=tuple(stream.cited), code=tuple(stream.code))
+    stream.feed(text, is_last=True)
+    return stream.validated
 
 
 def without_citations(text: str, *, but: Sequence[Source] = ()) -> str:
