@@ -63,7 +63,7 @@ class EvalQuestion(ExpectedPassage):
         return [*([] if own.is_empty else [own]), *self.expected]
 
 
-class Measured(CamelShape):
+class QuestionMeasures(CamelShape):
     """The measures of one question. Those of the answer are absent without one."""
 
     line: int
@@ -96,7 +96,7 @@ class Measured(CamelShape):
         return any(count for level, count in self.support.items() if level != "uncited")
 
 
-class Totals(CamelShape):
+class EvalTotals(CamelShape):
     """The measures of all questions. Null where no question has the measure."""
 
     questions: int
@@ -134,7 +134,7 @@ class QuestionChanges(CamelShape):
 
 
 class Comparison(CamelShape):
-    """The differences from an earlier run. Totals and questions that did not change are left out."""
+    """The differences from an earlier run. EvalTotals and questions that did not change are left out."""
 
     totals: dict[str, Change]
     questions: list[QuestionChanges]
@@ -149,8 +149,8 @@ class EvalReport(CamelShape):
     mode: Mode
     k: int
     answerer: str | None = Field(description="Null if nothing was answered.")
-    totals: Totals
-    results: list[Measured]
+    totals: EvalTotals
+    results: list[QuestionMeasures]
     comparison: Comparison = Field(default=None)  # type: ignore[assignment]  # absent, but never null
 
     def compared(self, comparison: Comparison) -> Self:

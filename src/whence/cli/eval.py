@@ -19,7 +19,7 @@ from whence.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from whence.api.evaluation import Comparison, EvalReport, Measured, Totals
+    from whence.api.evaluation import Comparison, EvalReport, EvalTotals, QuestionMeasures
     from whence.models import Project
 
 _MEASURES = (
@@ -126,7 +126,7 @@ async def eval(  # noqa: A001 - the name of the command
     )
     await evaluation.check(asked, str(questions))
     began = monotonic()
-    results: list[Measured] = []
+    results: list[QuestionMeasures] = []
     with progress("Asking", quiet=wants_json()) as show:
         show(0, len(asked))
         async for one in evaluation.results(asked):
@@ -249,7 +249,7 @@ def _print_changes(comparison: "Comparison") -> None:
         click.echo("No question changed.")
 
 
-def _rows(now: "Totals", before: "Totals", k: int) -> list[tuple[str, ...]]:
+def _rows(now: "EvalTotals", before: "EvalTotals", k: int) -> list[tuple[str, ...]]:
     """Label, new and old value and change of each measure that one of both has."""
     rows = []
     for label, name, form in _MEASURES:
@@ -265,11 +265,11 @@ def _rows(now: "Totals", before: "Totals", k: int) -> list[tuple[str, ...]]:
     return rows
 
 
-def _read_measure(totals: "Totals", name: str) -> Any:
+def _read_measure(totals: "EvalTotals", name: str) -> Any:
     return totals.support[name] if name in totals.support else getattr(totals, name, None)
 
 
-def _problem(one: "Measured", k: int) -> str:
+def _problem(one: "QuestionMeasures", k: int) -> str:
     if one.error is not None:
         return shorten(printable(one.error), _QUESTION_SHOWN)
     if not one.answerable:

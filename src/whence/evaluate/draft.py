@@ -41,7 +41,7 @@ _SCHEMA = {
 }
 
 
-class Draft(NamedTuple):
+class DraftedQuestion(NamedTuple):
     question: str
     start: int
     """Start of the expected text in the text it was drafted from."""
@@ -91,9 +91,9 @@ class Drafter:
             if view["chunk_count"]
         ]
 
-    async def _by_headings(self, count: int) -> AsyncIterator[tuple[_Listed, int | None, Draft]]:
+    async def _by_headings(self, count: int) -> AsyncIterator[tuple[_Listed, int | None, DraftedQuestion]]:
         is_english = (self.project.config.get("language") or DEFAULT_LANGUAGE) == DEFAULT_LANGUAGE
-        waiting: list[tuple[_Listed, tuple[Page, ...], Iterator[Draft]]] = []
+        waiting: list[tuple[_Listed, tuple[Page, ...], Iterator[DraftedQuestion]]] = []
         for document in await self._documents(count):
             text, pages = await self.store.documents.content(document.id, project_id=self.project.id)
             drafts = drafts_from_text(text or "", document.name, is_english=is_english)
@@ -108,7 +108,7 @@ class Drafter:
 
     async def _by_model(
         self, model: ChatModel, count: int
-    ) -> AsyncIterator[tuple[_Listed, int | None, Draft]]:
+    ) -> AsyncIterator[tuple[_Listed, int | None, DraftedQuestion]]:
         documents = await self._documents(count)
         calls = _CALLS_PER_QUESTION * count
         each = -(-calls // max(len(documents), 1))
@@ -130,7 +130,7 @@ class Drafter:
         reading = await self.store.hits.read(self.project.id, wanted, space=None, vector=None)
         return [found for chunk_id in wanted if (found := reading.get(chunk_id))]
 
-    async def _ask(self, model: ChatModel, text: str) -> Draft | None:
+    async def _ask(self, model: ChatModel, text: str) -> DraftedQuestion | None:
         # Half a token per character is left for instructions and scripts that need many.
         shown = text[: min(_MOST_SHOWN, (self.context - self.max_tokens) // 2)]
         code = fence_code([shown])
@@ -148,7 +148,7 @@ class Drafter:
         return read_draft(reply.text, shown)
 
 
-def read_draft(reply: str, passage: str) -> Draft | None:
+def read_draft(reply: str, passage: str) -> DraftedQuestion | None:
     """The draft in a model's reply; None if it is no draft, or its quote is not in the passage."""
     try:
         said = json.loads(reply[reply.index("{", reply.rfind("</think>") + 1) : reply.rindex("}") + 1])
@@ -158,17 +158,17 @@ def read_draft(reply: str, passage: str) -> Draft | None:
     if not (answer and quote) or not 0 < len(question) <= MAX_QUERY:
         return None
     found = re.search(r"\s+".join(map(re.escape, quote.split())), passage)
-    return found and Draft(question, found.start(), found[0], answer)
+    return found and DraftedQuestion(question, found.start(), found[0], answer)
 
 
-def drafts_from_text(text: str, name: str, *, is_english: bool) -> list[Draft]:
+def drafts_from_text(text: str, name: str, *, is_english: bool) -> list[DraftedQuestion]:
     """Questions for the definitions in a text, then for its headings; the answer is the first sentence below."""
     units = [unit for unit in quotable_units(text) if unit.kind in ("sentence", "item")]
-    drafts: list[Draft] = []
+    drafts: list[DraftedQuestion] = []
     for unit in units:
         sentence = text[unit.start : unit.end]
         if question := question_answered(" ".join(sentence.split())):
-            drafts.append(Draft(question, unit.start, sentence, sentence))
+            drafts.append(DraftedQuestion(question, unit.start, sentence, sentence))
     headers = [mark for mark in landmarks(text) if mark.kind == "header" and mark.title]
     end = Landmark(len(text), len(text), "header")
     is_titled = len(headers) > 1 and headers[0].level < headers[1].level
@@ -178,7 +178,7 @@ def drafts_from_text(text: str, name: str, *, is_english: bool) -> list[Draft]:
         if first is None or (is_titled and header is headers[0]) or len(header.title) > _LONGEST_TITLE:
             continue
         about = f"What is said about {header.title} in {title}?" if is_english else f"{header.title}, {title}"
-        drafts.append(Draft(about, first.start, text[first.start : first.end]))
+        drafts.append(DraftedQuestion(about, first.start, text[first.start : first.end]))
     return drafts
 
 

@@ -14,10 +14,10 @@ from whence.api.evaluation import (
     Change,
     Comparison,
     EvalReport,
+    EvalTotals,
     ExpectedPassage,
-    Measured,
     QuestionChanges,
-    Totals,
+    QuestionMeasures,
 )
 from whence.api.values import canonical_uuid
 from whence.chat import Answer, Citation, Source
@@ -34,7 +34,7 @@ _OF_A_QUESTION = ("found", "rank", "recall", "overlap", "answer_recall", "cites_
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class JudgedChunk:
     """A chunk that may have an expected passage."""
 
     source: Source
@@ -73,13 +73,13 @@ def _squeezed(text: str) -> str:
     return "".join(plain(text).split())
 
 
-def first_rank(passages: Sequence[ExpectedPassage], ranked: Sequence[Candidate]) -> int | None:
+def first_rank(passages: Sequence[ExpectedPassage], ranked: Sequence[JudgedChunk]) -> int | None:
     """The rank, from 1, of the first candidate that has one of the passages."""
     ranks = (rank for rank, one in enumerate(ranked, 1) if any(map(one.has, passages)))
     return next(ranks, None)
 
 
-def recall(passages: Sequence[ExpectedPassage], ranked: Sequence[Candidate]) -> float | None:
+def recall(passages: Sequence[ExpectedPassage], ranked: Sequence[JudgedChunk]) -> float | None:
     """The share of the passages that the candidates have; None without passages."""
     return _mean(any(one.has(passage) for one in ranked) for passage in passages)
 
@@ -107,7 +107,7 @@ def is_valid(citation: Citation, sources: Sequence[Source]) -> bool:
 
 def cites(passages: Sequence[ExpectedPassage], answer: Answer) -> bool:
     """Whether a citation of the answer is of one of the passages."""
-    sources = {source.id: Candidate(source=source) for source in answer.sources if source.id}
+    sources = {source.id: JudgedChunk(source=source) for source in answer.sources if source.id}
     return any(
         one.chunk_id in sources
         and passage.page in (None, one.page)
@@ -123,7 +123,7 @@ def support_levels(citations: Iterable[Citation]) -> dict[str, int]:
     return {level: levels[level] for level in ("verbatim", "close", "loose", "none", "uncited")}
 
 
-def total(results: Sequence[Measured], *, prices: Prices, seconds: float) -> Totals:
+def total(results: Sequence[QuestionMeasures], *, prices: Prices, seconds: float) -> EvalTotals:
     """The measures of a run; `seconds` is its duration."""
     wanted = [one for one in results if one.answerable]
     others = [one for one in results if not one.answerable]
@@ -134,7 +134,7 @@ def total(results: Sequence[Measured], *, prices: Prices, seconds: float) -> Tot
         _sum(one.completion_tokens for one in answered),
     )
     support = sum((Counter(one.support) for one in answered), Counter())
-    return Totals(
+    return EvalTotals(
         questions=len(results),
         answerable=len(wanted),
         recall=_mean(one.recall for one in wanted),
@@ -168,7 +168,7 @@ def compare(before: EvalReport, after: EvalReport) -> Comparison:
     new = {one.question: one for one in after.results}
     both = [(question, _changes(old[question], one)) for question, one in new.items() if question in old]
     return Comparison(
-        totals=_changes(before.totals, after.totals, tuple(Totals.model_fields)),
+        totals=_changes(before.totals, after.totals, tuple(EvalTotals.model_fields)),
         questions=[QuestionChanges(question=question, changes=found) for question, found in both if found],
         added=[question for question in new if question not in old],
         removed=[question for question in old if question not in new],
@@ -190,5 +190,5 @@ def _sum(values: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _count(results: Sequence[Measured], is_counted: Callable[[Measured], bool]) -> int:
+def _count(results: Sequence[QuestionMeasures], is_counted: Callable[[QuestionMeasures], bool]) -> int:
     return sum(map(is_counted, results))

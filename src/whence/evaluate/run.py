@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from time import monotonic
 from uuid import UUID
 
-from whence.api.evaluation import EvalQuestion, Measured
+from whence.api.evaluation import EvalQuestion, QuestionMeasures
 from whence.api.values import canonical_uuid
 from whence.chat import Answer, Asked, Chat, Source
 from whence.chat.citing import without_citations
 from whence.errors import DocumentNotFound, InvalidParameter, ModelError
 from whence.evaluate.files import Questions, wrong_line, wrong_lines
-from whence.evaluate.measures import Candidate, cites, first_rank, is_valid, overlap, recall, support_levels
+from whence.evaluate.measures import JudgedChunk, cites, first_rank, is_valid, overlap, recall, support_levels
 from whence.search import Mode, Question, Search
 from whence.store import Store
 
@@ -49,7 +49,7 @@ class Evaluation:
             return False
         return True
 
-    async def results(self, questions: Questions) -> AsyncIterator[Measured]:
+    async def results(self, questions: Questions) -> AsyncIterator[QuestionMeasures]:
         """The measures of each question, in order. Raises ModelError if the model fails before its first answer."""
         has_answer = False
         for number, one in questions.items():
@@ -65,13 +65,13 @@ class Evaluation:
                     found = found.model_copy(update={"error": exc.message})
             yield found
 
-    async def _find(self, number: int, one: EvalQuestion) -> Measured:
+    async def _find(self, number: int, one: EvalQuestion) -> QuestionMeasures:
         began = monotonic()
         question = Question(query=one.question, mode=self.mode, limit=self.k, highlight=False)
         found = await self.search.find(self.project_id, question)
         taken = monotonic() - began
         ranked = await self._candidates([Source.of_hit(hit) for hit in found.hits])
-        return Measured(
+        return QuestionMeasures(
             line=number,
             question=one.question,
             answerable=one.answerable,
@@ -82,10 +82,10 @@ class Evaluation:
             notes=list(found.notes),
         )
 
-    async def _candidates(self, sources: Sequence[Source]) -> list[Candidate]:
+    async def _candidates(self, sources: Sequence[Source]) -> list[JudgedChunk]:
         paged = {UUID(one.document_id) for one in sources if one.document_id and one.page is not None}
         maps = await self.store.documents.pages(self.project_id, list(paged)) if paged else {}
-        return [Candidate(source=one, pages=maps.get(one.document_id or "", ())) for one in sources]
+        return [JudgedChunk(source=one, pages=maps.get(one.document_id or "", ())) for one in sources]
 
 
 def _measure_answer(one: EvalQuestion, answer: Answer, notes: Sequence[str]) -> dict[str, object]:

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.texts import texts
 
-from whence.api.evaluation import EvalReport, ExpectedPassage, Measured
+from whence.api.evaluation import EvalReport, ExpectedPassage, QuestionMeasures
 from whence.chat import Answer, Citation, Source
 from whence.evaluate.measures import (
-    Candidate,
+    JudgedChunk,
     cites,
     compare,
     first_rank,
@@ -32,7 +32,7 @@ ENDS = (0, 100, 140, 300, 400)
 PAGES = tuple(
     Page(number=number, start=start, end=end) for number, (start, end) in enumerate(pairwise(ENDS), 1)
 )
-CANDIDATE = Candidate(source=SOURCE, pages=PAGES)
+CANDIDATE = JudgedChunk(source=SOURCE, pages=PAGES)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_text_is_in_every_chunk_around_it(text: str, before: str, after: str) 
 
 
 def test_rank_and_recall() -> None:
-    other = Candidate(source=Source(id="b", text="Rome was founded in 753 BC.", name="rome.md"))
+    other = JudgedChunk(source=Source(id="b", text="Rome was founded in 753 BC.", name="rome.md"))
     iron, rome = ExpectedPassage(text="made of iron"), ExpectedPassage(document="rome.md")
     assert first_rank([iron], [other, CANDIDATE]) == 2
     assert first_rank([iron, rome], [other, CANDIDATE]) == 1
@@ -139,16 +139,16 @@ def test_an_answer_cites_a_passage_by_its_page() -> None:
     }
 
 
-def measured(question: str, **fields: Any) -> Measured:
+def measured(question: str, **fields: Any) -> QuestionMeasures:
     usual = {"line": 1, "answerable": True, "hits": 5, "rank": 1, "recall": 1.0, "search_ms": 10, "notes": []}
-    return Measured(question=question, **{**usual, **fields})
+    return QuestionMeasures(question=question, **{**usual, **fields})
 
 
-def answered(question: str, *, cited: int = 1, **fields: Any) -> Measured:
+def answered(question: str, *, cited: int = 1, **fields: Any) -> QuestionMeasures:
     return measured(question, support={"verbatim": cited, "uncited": 1}, answer_ms=100, **fields)
 
 
-def report(*results: Measured, prices: Prices | None = None) -> EvalReport:
+def report(*results: QuestionMeasures, prices: Prices | None = None) -> EvalReport:
     totals = total(results, prices=prices or Prices(), seconds=2)
     return EvalReport(
         version="1",
