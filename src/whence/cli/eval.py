@@ -20,7 +20,9 @@ from whence.cli.output import (
 
 if TYPE_CHECKING:
     from whence.api.evaluation import Comparison, EvalReport, EvalTotals, QuestionMeasures
+    from whence.evaluate.files import Questions
     from whence.models import Project
+    from whence.search import Mode
 
 _MEASURES = (
     ("recall@{k}", "recall", "{:.1%}"),
@@ -89,7 +91,7 @@ async def eval(  # noqa: A001 - the name of the command
     questions: Path,
     project: str,
     k: int,
-    mode: Any,
+    mode: "Mode",
     no_answers: bool,
     limit: int | None,
     compare: Path | None,
@@ -100,15 +102,10 @@ async def eval(  # noqa: A001 - the name of the command
     A line has `question`, the expected `document`, `page` or `text`, and optionally `answer`; or `"answerable": false`.
     `-` reads standard input. The exit code is 1 if a question failed.
     """
-    from datetime import UTC, datetime
     from itertools import islice
-    from time import monotonic
 
-    from whence import __version__
-    from whence.api.evaluation import EvalReport
-    from whence.evaluate import Evaluation, read_questions, read_report, total
     from whence.evaluate import compare as compare_reports
-    from whence.extract.scheduling import Prices
+    from whence.evaluate import read_questions, read_report
 
     if make is not None:
         await _make(app, await find_project(app, project), questions, make)
@@ -116,15 +113,31 @@ async def eval(  # noqa: A001 - the name of the command
     earlier = None if compare is None else read_report(_read(compare), str(compare))
     asked = dict(islice(read_questions(_read(questions), str(questions)).items(), limit))
     found = await find_project(app, project)
+    report = await _measure(app, found, asked, str(questions), mode=mode, k=k, answers=not no_answers)
+    if earlier is not None:
+        report = report.compared(compare_reports(earlier, report))
+    if not printed_json(report):
+        _print(report, earlier)
+    if report.totals.failed:
+        raise click.exceptions.Exit(EXIT_FAILED)
+
+
+async def _measure(
+    app: App, project: "Project", asked: "Questions", name: str, *, mode: "Mode", k: int, answers: bool
+) -> "EvalReport":
+    from time import monotonic
+
+    from whence import __version__
+    from whence.api.evaluation import EvalReport
+    from whence.evaluate import Evaluation, total
+    from whence.extract.scheduling import Prices
+    from whence.models import now
+
+    chat = app.chat if answers else None
     evaluation = Evaluation(
-        store=app.store,
-        search=app.search,
-        chat=None if no_answers else app.chat,
-        project_id=found.id,
-        mode=mode,
-        k=k,
+        store=app.store, search=app.search, chat=chat, project_id=project.id, mode=mode, k=k
     )
-    await evaluation.check(asked, str(questions))
+    await evaluation.check(asked, name)
     began = monotonic()
     results: list[QuestionMeasures] = []
     with progress("Asking", quiet=wants_json()) as show:
@@ -132,22 +145,16 @@ async def eval(  # noqa: A001 - the name of the command
         async for one in evaluation.results(asked):
             results.append(one)
             show(len(results), len(asked))
-    report = EvalReport(
+    return EvalReport(
         version=__version__,
-        created_at=datetime.now(UTC),
-        project=found.name,
+        created_at=now(),
+        project=project.name,
         mode=mode,
         k=k,
-        answerer=None if no_answers else app.answerer.name,
+        answerer=app.answerer.name if answers else None,
         totals=total(results, prices=Prices.of(app.settings), seconds=monotonic() - began),
         results=results,
     )
-    if earlier is not None:
-        report = report.compared(compare_reports(earlier, report))
-    if not printed_json(report):
-        _print(report, earlier)
-    if report.totals.failed:
-        raise click.exceptions.Exit(EXIT_FAILED)
 
 
 async def _make(app: App, project: "Project", path: Path, count: int) -> None:

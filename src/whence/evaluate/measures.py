@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from statistics import fmean, median
 from typing import Any
@@ -35,29 +35,31 @@ _OF_A_QUESTION = ("found", "rank", "recall", "overlap", "answer_recall", "cites_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedChunk:
-    """A chunk that may have an expected passage."""
+    """A chunk that may have an expected passage, with others of the same text."""
 
-    source: Source
-    pages: Sequence[Page] = ()
-    """Those of its document."""
+    sources: tuple[Source, ...]
+    pages: Mapping[str, Sequence[Page]] = field(default_factory=dict)
+    """Those of their documents, by id."""
 
     def has(self, passage: ExpectedPassage) -> bool:
-        source = self.source
+        return any(self._fits(passage, source) for source in self.sources)
+
+    def _fits(self, passage: ExpectedPassage, source: Source) -> bool:
+        is_named = passage.document in (None, source.name)
         return (
-            (
-                passage.document in (None, source.name)
-                or canonical_uuid(passage.document) == source.document_id
-            )
-            and (passage.page is None or passage.page in self._pages())
+            (is_named or canonical_uuid(passage.document) == source.document_id)
+            and (passage.page is None or passage.page in self._pages_of(source))
             and (passage.text is None or shares_text(passage.text, source.text))
         )
 
-    def _pages(self) -> range:
-        first, start = self.source.page, self.source.start
-        if first is None:
+    def _pages_of(self, source: Source) -> range:
+        if source.page is None:
             return range(0)
-        last = None if start is None else page_at(self.pages, start + max(len(self.source.text) - 1, 0))
-        return range(first, (last or first) + 1)
+        last = None
+        if source.start is not None:
+            pages = self.pages.get(source.document_id or "", ())
+            last = page_at(pages, source.start + max(len(source.text) - 1, 0))
+        return range(source.page, (last or source.page) + 1)
 
 
 def shares_text(wanted: str, chunk: str) -> bool:
@@ -107,7 +109,7 @@ def is_valid(citation: Citation, sources: Sequence[Source]) -> bool:
 
 def cites(passages: Sequence[ExpectedPassage], answer: Answer) -> bool:
     """Whether a citation of the answer is of one of the passages."""
-    sources = {source.id: JudgedChunk(source=source) for source in answer.sources if source.id}
+    sources = {source.id: JudgedChunk(sources=(source,)) for source in answer.sources if source.id}
     return any(
         one.chunk_id in sources
         and passage.page in (None, one.page)

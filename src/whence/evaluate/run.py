@@ -1,4 +1,4 @@
-"""Asks the questions: a search for each, and an answer as `whence ask` gives it."""
+"""Asks the questions: a search for each, and an answer as `whence ask` gives it, not verified by the model."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from whence.chat.citing import without_citations
 from whence.errors import DocumentNotFound, InvalidParameter, ModelError
 from whence.evaluate.files import Questions, wrong_line, wrong_lines
 from whence.evaluate.measures import JudgedChunk, cites, first_rank, is_valid, overlap, recall, support_levels
-from whence.search import Mode, Question, Search
+from whence.search import Hit, Mode, Question, Search
 from whence.store import Store
 
 
@@ -56,7 +56,9 @@ class Evaluation:
             found = await self._find(number, one)
             if self.chat is not None:
                 try:
-                    answer = await self.chat.answer(self.project_id, Asked(message=one.question))
+                    answer = await self.chat.answer(
+                        self.project_id, Asked(message=one.question, verify=False)
+                    )
                     found = found.model_copy(update=_measure_answer(one, answer, found.notes))
                     has_answer = True
                 except (ModelError, InvalidParameter) as exc:
@@ -70,7 +72,7 @@ class Evaluation:
         question = Question(query=one.question, mode=self.mode, limit=self.k, highlight=False)
         found = await self.search.find(self.project_id, question)
         taken = monotonic() - began
-        ranked = await self._candidates([Source.of_hit(hit) for hit in found.hits])
+        ranked = await self._judged(found.hits)
         return QuestionMeasures(
             line=number,
             question=one.question,
@@ -82,10 +84,14 @@ class Evaluation:
             notes=list(found.notes),
         )
 
-    async def _candidates(self, sources: Sequence[Source]) -> list[JudgedChunk]:
-        paged = {UUID(one.document_id) for one in sources if one.document_id and one.page is not None}
-        maps = await self.store.documents.pages(self.project_id, list(paged)) if paged else {}
-        return [JudgedChunk(source=one, pages=maps.get(one.document_id or "", ())) for one in sources]
+    async def _judged(self, hits: Sequence[Hit]) -> list[JudgedChunk]:
+        chunks = [
+            (Source.of_hit(hit), *(Source.of_chunk(other, None) for other in hit.also_in)) for hit in hits
+        ]
+        every = [source for sources in chunks for source in sources]
+        paged = {UUID(one.document_id) for one in every if one.document_id and one.page is not None}
+        pages = await self.store.documents.pages(self.project_id, list(paged)) if paged else {}
+        return [JudgedChunk(sources=sources, pages=pages) for sources in chunks]
 
 
 def _measure_answer(one: EvalQuestion, answer: Answer, notes: Sequence[str]) -> dict[str, object]:

@@ -32,7 +32,7 @@ ENDS = (0, 100, 140, 300, 400)
 PAGES = tuple(
     Page(number=number, start=start, end=end) for number, (start, end) in enumerate(pairwise(ENDS), 1)
 )
-CANDIDATE = JudgedChunk(source=SOURCE, pages=PAGES)
+CANDIDATE = JudgedChunk(sources=(SOURCE,), pages={DOCUMENT: PAGES})
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_text_is_in_every_chunk_around_it(text: str, before: str, after: str) 
 
 
 def test_rank_and_recall() -> None:
-    other = JudgedChunk(source=Source(id="b", text="Rome was founded in 753 BC.", name="rome.md"))
+    other = JudgedChunk(sources=(Source(id="b", text="Rome was founded in 753 BC.", name="rome.md"),))
     iron, rome = ExpectedPassage(text="made of iron"), ExpectedPassage(document="rome.md")
     assert first_rank([iron], [other, CANDIDATE]) == 2
     assert first_rank([iron, rome], [other, CANDIDATE]) == 1
@@ -78,6 +78,8 @@ def test_rank_and_recall() -> None:
     assert recall([iron, rome], [CANDIDATE]) == 0.5
     assert recall([iron, rome], [CANDIDATE, other]) == 1
     assert recall([], [CANDIDATE]) is None
+    copied = JudgedChunk(sources=(*other.sources, SOURCE), pages={DOCUMENT: PAGES})
+    assert copied.has(ExpectedPassage(document="bridge.pdf", page=3))
 
 
 @given(ours=texts(), theirs=texts())
