@@ -8,23 +8,6 @@ from tests.ingest.conftest import Desk
 from whence.ingest import Chunking
 from whence.models import DEFAULT_PROJECT_ID as PROJECT
 
-README = """\
-# turbine
-
-turbine is a job queue written in Go, and nothing else.
-
-## Components
-
-### Dispatcher
-
-Assigns jobs to workers, one after the other.
-
-Depends on: Scheduler
-
-### Scheduler
-
-The Scheduler reads cron expressions from a file of its own.
-"""
 COUNT = 150
 SHEETS = {
     "pipes": "| Service | Owner | Port |\n|---|---|---|\n"
@@ -42,15 +25,6 @@ async def extracted(desk: Desk, dsn: str, text: str, chunking: Chunking = CUT) -
     await desk.app.extraction.run(PROJECT, job.id)
     assert (await desk.app.store.jobs.get(job.id)).status == "completed"
     return rows(dsn, "SELECT type, name FROM kb.graph_objects ORDER BY type, name")
-
-
-async def test_parts_are_known_by_the_heading_above_theirs(desk: Desk, dsn: str) -> None:
-    assert await extracted(desk, dsn, README) == [
-        ("Component", "Dispatcher"),
-        ("Component", "Scheduler"),
-        ("Component", "turbine"),
-    ]
-    assert rows(dsn, "SELECT type FROM kb.relationships") == [("depends_on",)]
 
 
 @pytest.mark.parametrize("text", SHEETS.values(), ids=SHEETS)

@@ -70,6 +70,8 @@ class Answer:
     sources: tuple[Source, ...]
     """The sources that the model saw: the graph's first, then chunks in search order, then chunks behind graph facts."""
     citations: tuple[Citation, ...]
+    removed: int
+    """Number of citations that the validator removed because they name no source."""
     model: str
     seconds: float
     prompt_tokens: int | None
@@ -160,6 +162,7 @@ class Chat:
             messages=_conversation(asked, response, draft.sources),
             sources=draft.sources,
             citations=await self._citations(project_id, validated, draft),
+            removed=validated.removed,
             model=completion.model,
             seconds=monotonic() - began,
             prompt_tokens=completion.prompt_tokens,

@@ -15,6 +15,7 @@ COMMANDS = {
     "documents": "documents",
     "search": "search",
     "ask": "ask",
+    "eval": "eval",
     "extract": "extract",
     "schema": "schema",
     "objects": "objects",

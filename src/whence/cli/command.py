@@ -1,7 +1,7 @@
 """Runs a command on the open application, finds what its arguments name, and waits for jobs."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 from uuid import UUID
@@ -109,12 +109,9 @@ async def worker_at_hand(app: App) -> AsyncIterator[Callable[[], Awaitable[None]
         yield ensure
 
 
-async def wait_for_jobs(
-    app: App, label: str, look: Callable[[], Awaitable[tuple[int, int] | None]], *, quiet: bool
-) -> None:
-    """Shows progress, what is done of a total, until `look` returns None."""
-    import asyncio
-
+@contextmanager
+def progress(label: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """Shows a bar on a terminal; gives a function that takes what is done and the total."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -122,10 +119,20 @@ async def wait_for_jobs(
     columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+async def wait_for_jobs(
+    app: App, label: str, look: Callable[[], Awaitable[tuple[int, int] | None]], *, quiet: bool
+) -> None:
+    """Shows progress, what is done of a total, until `look` returns None."""
+    import asyncio
+
+    with progress(label, quiet=quiet) as show:
         async with worker_at_hand(app) as ensure_worker:
             while True:
                 await ensure_worker()
-                if (progress := await look()) is None:
+                if (done := await look()) is None:
                     return
-                bar.update(task, completed=progress[0], total=progress[1])
+                show(*done)
                 await asyncio.sleep(_PAUSE)

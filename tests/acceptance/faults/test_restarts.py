@@ -127,7 +127,7 @@ def reads(client: Client) -> Sequence[Ask]:
         lambda http: http.post(
             "/chat", json={"message": "Which bird sings?", "projectId": str(DEFAULT_PROJECT_ID)}
         ),
-        lambda http: http.get("/graph/export", params={"format": "jsonl"}),
+        lambda http: http.get("/graph/export"),
     ]
 
 

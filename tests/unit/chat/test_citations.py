@@ -363,6 +363,16 @@ def test_citations_are_listed_with_their_places() -> None:
     assert all(found.text[one.start : one.end] == f"[{one.id}]" for one in found.cited)
 
 
+def test_removed_markers_are_counted() -> None:
+    text = f"Paris [1] is old [9]. Rome [Source 7] is older [{UNKNOWN}], see items[8] and [1, 9]."
+    assert validate(text, PASSAGES).removed == 4
+    stream = CitationStream(PASSAGES)
+    for character in text:
+        stream.feed(character)
+    stream.close()
+    assert stream.validated == validate(text, PASSAGES)
+
+
 def test_a_stream_holds_back_no_more_than_it_must() -> None:
     stream = CitationStream(PASSAGES)
     assert stream.feed("Paris is big") == "Paris is big"

@@ -44,12 +44,14 @@ class Validated:
     cited: tuple[Cited, ...]
     code: tuple[tuple[int, int], ...]
     """Start and end of each code block in the text."""
+    removed: int = 0
+    """Number of markers that named no source."""
 
 
 def validate(text: str, sources: Sequence[Source]) -> Validated:
     stream = CitationStream(sources)
-    found = stream.feed(text, is_last=True)
-    return Validated(text=found, cited=tuple(stream.cited), code=tuple(stream.code))
+    stream.feed(text, is_last=True)
+    return stream.validated
 
 
 def without_citations(text: str, *, but: Sequence[Source] = ()) -> str:
@@ -64,6 +66,7 @@ class CitationStream:
         """Without `numbered`, only ids cite and numbers are text."""
         self.cited: list[Cited] = []
         self.code: list[tuple[int, int]] = []
+        self.removed = 0
         self._sources = SourceIndex(sources, numbered=numbered)
         self._output = OutputBuffer()
         self._taken = 0
@@ -99,7 +102,8 @@ class CitationStream:
 
     @property
     def validated(self) -> Validated:
-        return Validated(text=self._output.since(0), cited=tuple(self.cited), code=tuple(self.code))
+        cited, code = tuple(self.cited), tuple(self.code)
+        return Validated(text=self._output.since(0), cited=cited, code=code, removed=self.removed)
 
     def _is_plain(self, piece: str) -> bool:
         """Whether a piece is text inside a line with nothing to decide."""
@@ -178,6 +182,7 @@ class CitationStream:
             and not could_become_marker(self._output.end())
         ):
             self._copy_to(start - 1)
+            self.removed += 1
         else:
             return False
         self._at = found.end()
@@ -206,6 +211,7 @@ class CitationStream:
             self._output.cut(removal.size + escape)
             self._output.write(removal.filler)
             self._at = removal.end
+            self.removed += 1
 
     def _cite(self, chunk_id: str) -> None:
         start = self._output.length

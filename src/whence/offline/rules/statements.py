@@ -13,7 +13,7 @@ _MEANS = re.compile(
 )
 _IS_A = re.compile(
     rf"(?:The\s)?[*_`\"“]*(?P<term>{NAME}|[a-z][\w.-]{{1,40}})[*_`\"”]*(?:\s\((?P<short>[A-Z][\w.-]{{1,11}})\))?"
-    r"\s(?:is|are|was)\s(?P<what>(?:an?|the|one of the)\s.+)"
+    r"\s(?P<verb>is|are|was)\s(?P<what>(?:an?|the|one of the)\s.+)"
 )
 _PHRASE_END = re.compile(rf"[.;:](?:\s|\Z)|\s(?:{'|'.join(lists.LISTS['phrase_ends'])})\b")
 _PAUSE = re.compile(rf",|\s(?:{'|'.join(lists.LISTS['after_noun'])})\b")
@@ -51,6 +51,16 @@ def read_definition(text: str, title: str, findings: Findings) -> Subject | None
         return None
     type_name = _type_of(term, what, findings)
     return findings.add(type_name, term, {"description": what, "abbreviation": found["short"] or ""})
+
+
+def question_answered(text: str) -> str | None:
+    """The question that a sentence answers by defining a term: `What is Kestrel?`"""
+    if found := _MEANS.match(text):
+        return f"What does {found['term']} mean?"
+    found = _IS_A.fullmatch(text)
+    if found is None or found["term"][0].islower() or found["term"].split()[0].lower() in lists.NO_NAMES:
+        return None
+    return f"What {found['verb']} {found['term']}?"
 
 
 def _type_of(term: str, what: str, findings: Findings) -> str | None:
