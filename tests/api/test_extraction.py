@@ -227,7 +227,7 @@ async def test_rules_extract_where_the_project_wants_them(
 ) -> None:
     changed = {"config": {"extractor": "rules"}}
     project = data_of(await client.patch(f"{PROJECTS}/{DEFAULT_PROJECT_ID}", json=changed))
-    assert project["config"] == {"extraction": None, "extractor": "rules", "context": None}
+    assert project["config"] == {"extraction": None, "extractor": "rules", "context": None, "verify": None}
     document_id = await ingest_parts(client, "REQ-12: The Gateway must log every request.\n\nOwner: Jane Doe")
     (job,) = await extractions(client, document_id)
     assert (job["status"], job["extraction"]["extractor"], model.requests) == ("completed", "rules", [])
