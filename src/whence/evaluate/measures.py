@@ -24,7 +24,8 @@ from whence.chat import Answer, Citation, Source
 from whence.extract.scheduling import Prices
 from whence.models import Page
 from whence.parse import page_at
-from whence.text.content_words import plain, words
+from whence.text.content_words import words
+from whence.text.lexer import fold
 
 _WORD = re.compile(r"\w+")
 _LEAST_RUN = 4
@@ -72,7 +73,7 @@ def shares_text(wanted: str, chunk: str) -> bool:
 
 
 def _squeezed(text: str) -> str:
-    return "".join(plain(text).split())
+    return "".join(fold(text).split())
 
 
 def first_rank(passages: Sequence[ExpectedPassage], ranked: Sequence[JudgedChunk]) -> int | None:
@@ -91,7 +92,7 @@ def overlap(given: str, expected: str) -> tuple[float, float]:
     texts = given, expected
     read = [words(text) for text in texts]
     if not all(read):  # "No" has no content word
-        read = [_WORD.findall(plain(text)) for text in texts]
+        read = [_WORD.findall(fold(text)) for text in texts]
     ours, theirs = map(Counter, read)
     common = (ours & theirs).total()
     return 2 * common / max(ours.total() + theirs.total(), 1), common / max(theirs.total(), 1)
