@@ -416,10 +416,6 @@ def graph_reads() -> dict[str, Read]:
             rows[0][2], [UUID(row[0]) for row in rows[:2]], limit=20
         ),
         "types": lambda s, rows: s.graph.objects.types(rows[0][2]),
-        "names of properties": lambda s, rows: s.graph.objects.property_names(rows[0][2]),
-        "names of relationships' properties": lambda s, rows: s.graph.relationships.property_names(
-            rows[0][2]
-        ),
         "similar": lambda s, rows: s.graph.objects.similar(
             rows[0][2], SPACE, halfvec([1, 2, 3, 4]), limit=10
         ),

@@ -11,15 +11,13 @@ citing         the validator of citations      support   scores how well citatio
 Only `answer`, `answerer` and `graph` use a database or a model; the others are pure.
 """
 
-from whence.chat.answer import MAX_SOURCES, NOTHING_FOUND, Answer, Asked, Chat, Sources
+from whence.chat.answer import MAX_SOURCES, Answer, Asked, Chat, Sources
 from whence.chat.answerer import Answerer, AnswerRequest, Draft, ModelAnswerer
-from whence.chat.sources import GRAPH_SOURCE, Source
+from whence.chat.sources import Source
 from whence.chat.support import Citation
 
 __all__ = [
-    "GRAPH_SOURCE",
     "MAX_SOURCES",
-    "NOTHING_FOUND",
     "Answer",
     "AnswerRequest",
     "Answerer",

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TypeAlias
 from uuid import UUID
 
-from whence.chat.answerer import Answerer, AnswerRequest, Draft, say
+from whence.chat.answerer import Answerer, AnswerRequest, Draft, clean_turn, say
 from whence.chat.citing import CitationStream, Validated, without_citations
 from whence.chat.graph import Fact, named_in, near_to, told_by_graph
 from whence.chat.query_rewrite import is_small_talk, questions_followed_up
@@ -216,14 +216,5 @@ def _is_left_empty(written: str, left: Validated) -> bool:
 
 def _conversation(asked: Asked, response: str, sources: Sequence[Source]) -> tuple[Message, ...]:
     """The history, the question and the response. Earlier answers keep only citations of the current sources."""
-    before = [
-        Message(role=turn.role, content=without_citations(turn.content, but=sources))
-        if turn.role == "assistant"
-        else turn
-        for turn in asked.history
-    ]
-    return (
-        *before,
-        Message(role="user", content=asked.message),
-        Message(role="assistant", content=response),
-    )
+    before = [clean_turn(turn, but=sources) for turn in asked.history]
+    return (*before, Message(role="user", content=asked.message), Message(role="assistant", content=response))

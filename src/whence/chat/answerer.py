@@ -1,6 +1,6 @@
 """The protocol of answerers, and the answerer that uses a chat model."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -72,7 +72,7 @@ class ModelAnswerer:
         prompt = build_prompt(
             request.message,
             sources,
-            [_without_ids(turn) for turn in request.history],
+            [clean_turn(turn) for turn in request.history],
             context=self._context,
             max_tokens=self._max_tokens,
         )
@@ -83,17 +83,16 @@ class ModelAnswerer:
         return self._fit(request, sources[1:] if len(kept) == 1 and kept[0].is_graph else kept)
 
 
-async def say(*pieces: str, model: str = EXTRACTIVE) -> AsyncGenerator[str | Completion, None]:
+async def say(*pieces: str) -> AsyncGenerator[str | Completion, None]:
     """Yields a fixed text in the form of a model's stream."""
     for piece in pieces:
         yield piece
-    yield Completion(
-        text="".join(pieces), prompt_tokens=None, completion_tokens=None, model=model, finish="stop"
-    )
+    text = "".join(pieces)
+    yield Completion(text=text, prompt_tokens=None, completion_tokens=None, model=EXTRACTIVE, finish="stop")
 
 
-def _without_ids(turn: Message) -> Message:
-    """Removes chunk ids from an earlier answer: they mean nothing to a model."""
+def clean_turn(turn: Message, *, but: Sequence[Source] = ()) -> Message:
+    """An earlier turn; an answer loses its citations, except those of the given sources. To a model chunk ids mean nothing."""
     if turn.role != "assistant":
         return turn
-    return Message(role=turn.role, content=without_citations(turn.content))
+    return Message(role=turn.role, content=without_citations(turn.content, but=but))

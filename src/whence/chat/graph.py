@@ -1,8 +1,10 @@
 """Finds graph facts for a question: objects that it names or resembles, and their relationships, in a few lines."""
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
@@ -16,11 +18,9 @@ from whence.text.names import names_in
 _MOST_OBJECTS = 8
 _MOST_RELATIONSHIPS = 24
 _SIMILARITY = 0.7
-"""The default threshold (docs/search.md)."""
 _MEASURED = {("minilm", "all-MiniLM-L6-v2-int8"): 0.5}
-"""Measured thresholds for the similarity of a question and its object, by model (docs/chat.md)."""
-_MOST_CHARACTERS = 600
-"""Only this much of the question is searched for names."""
+"""Thresholds for the similarity of a question and its object: the default (docs/search.md), and by model (docs/chat.md)."""
+_MOST_CHARACTERS = 600  # of the question, in which names are searched
 _LONGEST_VALUE = 200
 _LONGEST_TEXT = 2_000
 HEADING = "From the knowledge graph:"
@@ -64,7 +64,8 @@ async def told_by_graph(
         )
         for one in relationships
     ]
-    return _as_many_as_fit(facts)
+    sizes = list(accumulate(len(fact.text) + 1 for fact in facts))
+    return facts[: bisect_right(sizes, _LONGEST_TEXT - len(HEADING))]
 
 
 async def named_in(store: Store, project_id: UUID, question: str) -> list[GraphObject]:
@@ -81,14 +82,12 @@ async def named_in(store: Store, project_id: UUID, question: str) -> list[GraphO
 async def near_to(
     store: Store, project_id: UUID, question: str, vector: QueryVector | None
 ) -> list[GraphObject]:
-    if vector is None:
+    measured = _MEASURED.get((vector.space.provider, vector.space.model)) if vector else None
+    # To the measured models all texts in scripts without spaces look alike.
+    if vector is None or (measured and is_unspaced(question)):
         return []
-    measured = _MEASURED.get((vector.space.provider, vector.space.model))
-    if measured is not None and is_unspaced(question):  # to these models all texts in such scripts look alike
-        return []
-    threshold = measured or _SIMILARITY
     found = await store.graph.objects.similar(
-        project_id, vector.space.id, vector.value, limit=_MOST_OBJECTS, threshold=threshold
+        project_id, vector.space.id, vector.value, limit=_MOST_OBJECTS, threshold=measured or _SIMILARITY
     )
     return [one for one, _ in found]
 
@@ -108,40 +107,25 @@ def facts_of(one: GraphObject, said: Mapping[tuple[UUID, str], str]) -> list[Fac
     by_chunk = by_chunk or {said.get((one.id, "name")): {}}
     subject = f"{_shown(one.name)} ({one.type})"
     return [
-        Fact(text=_ended(subject + _told(properties, before=": ")), chunk_id=chunk_id, bare=not properties)
+        Fact(text=_sentence(subject, ": ", properties), chunk_id=chunk_id, bare=not properties)
         for chunk_id, properties in by_chunk.items()
     ]
 
 
-def composed(facts: Iterable[Fact]) -> str:
-    return "\n".join([HEADING, *(fact.text for fact in facts)])
-
-
-def _as_many_as_fit(facts: Iterable[Fact]) -> list[Fact]:
-    room, kept = _LONGEST_TEXT - len(HEADING), []
-    for fact in facts:
-        room -= len(fact.text) + 1
-        if room < 0:
-            break
-        kept.append(fact)
-    return kept
+def composed(facts: Iterable[str]) -> str:
+    return "\n".join([HEADING, *facts])
 
 
 def _relationship_line(one: Relationship) -> str:
-    verb = one.type.replace("_", " ")
-    ends = (
-        f"{_shown(one.source_name)} ({one.source_type}) {verb} {_shown(one.target_name)} ({one.target_type})"
-    )
-    return _ended(ends + _told(one.properties, before=", "))
+    source = f"{_shown(one.source_name)} ({one.source_type})"
+    target = f"{_shown(one.target_name)} ({one.target_type})"
+    return _sentence(f"{source} {one.type.replace('_', ' ')} {target}", ", ", one.properties)
 
 
-def _ended(line: str) -> str:
-    return line if line.endswith((".", "!", "?", "…")) else line + "."
-
-
-def _told(properties: dict[str, Any], *, before: str) -> str:
+def _sentence(begin: str, before: str, properties: Mapping[str, Any]) -> str:
     told = [f"{name.replace('_', ' ')} {_shown(value)}" for name, value in sorted(properties.items())]
-    return before + "; ".join(told) if told else ""
+    line = f"{begin}{before}{'; '.join(told)}" if told else begin
+    return line if line.endswith((".", "!", "?", "…")) else f"{line}."
 
 
 def _shown(value: Any) -> str:

@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, groupby
 
-from whence.chat.graph import HEADING, Fact
+from whence.chat.graph import Fact, composed
 from whence.chat.sources import Source, numbered
-from whence.chunk.boundaries import sentence_ends
 from whence.errors import InvalidParameter
 from whence.providers import Message, estimate_tokens
 from whence.text.prompt_escaping import defuse_citations, fence_code, mask_brackets
@@ -26,11 +25,8 @@ numbers of passages.
 - The passage of kind="graph" was put together from facts in the documents. It has no number: behind each fact stand the \
 numbers of the passages that say so; cite those.
 - Answer in the language of the question, briefly."""
-_QUESTION = "Question: {question}"
-_AROUND_A_MESSAGE = 8
-"""Tokens that a model's chat format adds to each message."""
-_LEAST_TEXT = 60
-"""Minimum tokens of the first passage; fewer are not enough for an answer."""
+_AROUND_A_MESSAGE = 8  # tokens that a model's chat format adds to each message
+_LEAST_TEXT = 60  # minimum tokens of the first passage; fewer are not enough for an answer
 _HISTORY_SHARE = 4
 """The last turns may take a quarter of the room from the passages; older turns get only the room that is left."""
 _UNPRINTABLE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
@@ -50,17 +46,19 @@ def build_prompt(
 ) -> Prompt:
     """Fits the best sources and the last turns into the context, with room for an answer of `max_tokens`.
 
-    The question stays whole. At least one of the sources stays, cut at the end of a sentence if it is too long. Raises
-    InvalidParameter if the question leaves no room for that. System turns of the history are dropped: instructions come only
-    from here.
+    The question stays whole. One source stays, cut at the end of a word if it is too long. Raises InvalidParameter
+    if there is no room for both. System turns of the history are dropped: instructions come only from here.
     """
     turns = [turn for turn in history if turn.role != "system"]
     numbers = numbered(given)
-    sources = [replace(one, text=_cite_facts(one, numbers)) if one.is_graph else one for one in given]
+    sources = [
+        replace(one, text=composed(cite_fact(fact, numbers) for fact in one.facts)) if one.is_graph else one
+        for one in given
+    ]
     shown = [text for one in sources for text in (one.text, one.name)]
     code = fence_code([question, *(turn.content for turn in turns), *shown])
     system = Message(role="system", content=_INSTRUCTIONS.format(code=code))
-    asked = _QUESTION.format(question=question)
+    asked = f"Question: {question}"
     room = context - max_tokens - _cost(system.content) - _cost(asked)
     _check_room(question, room, sources, code)
     reserved = sum(_cost(turn.content) for turn in _last_turns(turns, room // _HISTORY_SHARE))
@@ -98,17 +96,12 @@ def _best(sources: Sequence[Source], room: int, code: str) -> list[Source]:
 
 
 def _shortened(source: Source, room: int, code: str) -> Source:
-    """Cuts the source at the last sentence end that fits, or else at the end of a word."""
+    """Cuts the source at the end of a word, if the text has words."""
     while (cost := _block_cost(*_blocks([source], code))) > room:
-        source = replace(source, text=_cut(source.text, (len(source.text) - 1) * room // cost))
+        most = (len(source.text) - 1) * room // cost
+        end = source.text.rfind(" ", most // 2, most + 1)
+        source = replace(source, text=source.text[: end if end > 0 else most].rstrip())
     return source
-
-
-def _cut(text: str, most: int) -> str:
-    ends = sentence_ends(text)(0, most) if most > 0 else 0
-    if ends <= most // 2:  # too little text is worse than half a sentence
-        ends = text.rfind(" ", most // 2, most + 1)
-    return text[: ends if ends > 0 else most].rstrip()
 
 
 def _last_turns(turns: Sequence[Message], room: int) -> list[Message]:
@@ -130,10 +123,6 @@ def _alternating(messages: Sequence[Message]) -> list[Message]:
 def _blocks(sources: Sequence[Source], code: str) -> list[str]:
     numbers = count(1)
     return [_fence(one, number=None if one.is_graph else next(numbers), code=code) for one in sources]
-
-
-def _cite_facts(source: Source, numbers: Mapping[str, int]) -> str:
-    return "\n".join([HEADING, *(cite_fact(fact, numbers) for fact in source.facts)])
 
 
 def cite_fact(fact: Fact, numbers: Mapping[str, int]) -> str:

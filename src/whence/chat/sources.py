@@ -49,7 +49,7 @@ class Source:
 
     @classmethod
     def of_graph(cls, facts: Sequence[Fact]) -> "Source":
-        return cls(id=None, text=composed(facts), name=GRAPH_SOURCE, facts=tuple(facts))
+        return cls(id=None, text=composed(fact.text for fact in facts), name=GRAPH_SOURCE, facts=tuple(facts))
 
     @property
     def is_graph(self) -> bool:

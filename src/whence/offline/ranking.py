@@ -19,12 +19,9 @@ from whence.text.content_words import FUNCTION, rarities
 from whence.text.lexer import lexer
 
 MAX_QUOTES = 3
-NEAR_BEST = 0.85
-"""Minimum score of a further quote, as a share of the best score."""
-_FROM_HEADING = 0.8
-"""Weight of a word that is only in the heading or the name of the document."""
-_FROM_BEFORE = 0.3
-"""Weight of a word of an earlier question."""
+NEAR_BEST = 0.85  # minimum score of a further quote, as a share of the best score
+_FROM_HEADING = 0.8  # weight of a word that is only in the heading or the name of the document
+_FROM_BEFORE = 0.3  # weight of a word of an earlier question
 
 # The floor: the chunk of the best unit must have this share of the question's words, or this many of them.
 _ENOUGH_SHARE = 0.7

@@ -59,7 +59,8 @@ class Query:
         keys = _chosen(tuple(dict.fromkeys(reader.keys(text))), dict.fromkeys(chain.from_iterable(asked)))
         places = {one: place for place, one in enumerate(keys)}
         quoted = _phrases(reader, text) if len(keys) <= _BRIEF else ()
-        found = _terms(reader, text) if is_unspaced(text) else []
+        pieces = reader.pieces_of(text) if is_unspaced(text) else ()
+        found = [(at + piece.start, piece.term) for at, piece in pieces if piece.term is not None]
         terms = {key(term): term for _, term in found}
         unspaced = sum(is_unspaced(term) for term in terms.values())
         mostly = 2 * unspaced > len(terms)
@@ -91,9 +92,8 @@ class Query:
         if not self.phrases:
             return True
         places = _joined(self.lexer.places(text))
-        return all(
-            phrase.places in places or phrase.places.strip() in self._having(text) for phrase in self.phrases
-        )
+        alone = [one for one in self.alone if one in text]
+        return all(phrase.places in places or phrase.places.strip() in alone for phrase in self.phrases)
 
     def highlights(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         """Spans of the query's words in each text."""
@@ -101,16 +101,9 @@ class Query:
         found = [self.lexer.spans(text, keys) for text in texts]
         if not self.alone:
             return found
-        return [
-            merged(sorted([*spans, *self._places_alone(text)]))
-            for spans, text in zip(found, texts, strict=True)
-        ]
-
-    def _having(self, text: str) -> list[str]:
-        return [one for one in self.alone if one in text]
-
-    def _places_alone(self, text: str) -> list[tuple[int, int]]:
-        return [(at, at + 1) for at, one in enumerate(text) if one in self.alone]
+        for spans, text in zip(found, texts, strict=True):
+            spans += [(at, at + 1) for at, one in enumerate(text) if one in self.alone]
+        return [merged(sorted(spans)) for spans in found]
 
 
 def _chosen(keys: tuple[int, ...], asked: Collection[int]) -> tuple[int, ...]:
@@ -121,11 +114,6 @@ def _chosen(keys: tuple[int, ...], asked: Collection[int]) -> tuple[int, ...]:
     left = MOST_TERMS - len(first)
     wanted = first.union(others[: left - left // 2], others[len(others) - left // 2 :])
     return tuple(one for one in keys if one in wanted)
-
-
-def _terms(reader: Lexer, text: str) -> list[tuple[int, str]]:
-    """The terms with their offsets in the text."""
-    return [(at + piece.start, piece.term) for at, piece in reader.pieces_of(text) if piece.term is not None]
 
 
 def _weight(term: str, told: Mapping[str, float], *, among_unspaced: bool) -> float:

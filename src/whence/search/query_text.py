@@ -6,8 +6,6 @@ weigh as much as the whole. Of a very long message only the start and the end ar
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,14 +55,8 @@ def _short(text: str) -> str:
     """The text, or the start and the end of a very long one."""
     if estimate_tokens(text) <= MOST_TOKENS:
         return text
-    head = _longest(len(text), lambda size: text[:size])
-    tail = _longest(len(text), lambda size: text[-size:] if size else "")
-    return f"{text[:head]} {text[-tail:]}"
-
-
-def _longest(size: int, part: Callable[[int], str]) -> int:
-    """Length of the longest part with at most half of `MOST_TOKENS`."""
-    return bisect_right(range(1, size + 1), MOST_TOKENS // 2, key=lambda one: estimate_tokens(part(one)))
+    half = len(text) * MOST_TOKENS // (2 * estimate_tokens(text))
+    return f"{text[:half]} {text[-half:]}"
 
 
 def _last_line(sentence: str) -> str:

@@ -35,15 +35,11 @@ MEASURED = {("minilm", "all-MiniLM-L6-v2-int8"): Measured(alone=0.40, near=0.44,
 FEW = 200
 """Number of chunks from which the full thresholds apply. Among fewer, the best is seldom near by chance."""
 
-# How much lower the thresholds are for a project with a single chunk:
+# How much lower the thresholds are for a project with a single chunk.
 _RELIEF = 0.18
-"""For `both`."""
 _ALONE_RELIEF = 0.14
-"""For `alone`."""
 _NEAR_RELIEF = 0.07
-"""For `near`."""
-_TEXT_RELIEF = 0.05
-"""For `TEXT_ALONE`, except for character pairs: any text has many of them."""
+_TEXT_RELIEF = 0.05  # but not for character pairs: any text has many of them
 
 
 def passes(

@@ -6,17 +6,15 @@ photosynthesis work?`, and a text about a warranty need not have "long" to answe
 
 import math
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
-from itertools import chain, filterfalse
+from itertools import chain
 from typing import TypeVar
 
 from whence.text.lexer import DEFAULT_LANGUAGE, SIMPLE, WORD, lexer
 from whence.text.word_lists import FOREIGN, word_list
 
-_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d)")
 _LEXER = lexer(DEFAULT_LANGUAGE)
 EVERYDAY = 0.3
@@ -55,10 +53,6 @@ def words(text: str) -> list[str]:
     return list(chain.from_iterable(map(_terms, WORD.findall(_THOUSANDS.sub("", text)))))
 
 
-def is_number(word: str) -> bool:
-    return word[0].isdigit()
-
-
 def rarities(texts: Iterable[frozenset[_Word]]) -> Callable[[_Word], float]:
     """A function for the idf of a word; a word in none of the texts has the highest. Each text is the set of its words."""
     sets = list(texts)
@@ -70,16 +64,3 @@ def rarities(texts: Iterable[frozenset[_Word]]) -> Callable[[_Word], float]:
 def _terms(word: str) -> list[str]:
     found = (piece.term for piece in _LEXER.pieces(word))
     return [term for term in found if term is not None and term not in _FUNCTION]
-
-
-def plain(text: str) -> str:
-    """The text without case and accents."""
-    folded = text.casefold()
-    if folded.isascii():
-        return folded
-    return _BEYOND_ASCII.sub(_without_marks, unicodedata.normalize("NFKD", folded))
-
-
-def _without_marks(found: re.Match[str]) -> str:
-    # NFKD also decomposed Hangul; NFC composes it again.
-    return unicodedata.normalize("NFC", "".join(filterfalse(unicodedata.combining, found[0])))

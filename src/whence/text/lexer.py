@@ -36,6 +36,7 @@ _INSIDE = "\u00ad\u200c\u200d" + "".join(
 WORD = re.compile(rf"[\w{UNSPACED}][\w{_INSIDE}.'’-]*")
 _LETTER = re.compile(r"[^\W_]")
 _AROUND = ".-'’"
+# A space for each ASCII character that is not part of a word.
 _SPACES = bytes(code if WORD.match(chr(code)) or chr(code) in _AROUND else ord(" ") for code in range(256))
 _BROKEN = re.compile(r"[.-]{2}")  # dots or dashes between words, not inside one
 _SECTION = re.compile(rf"([{UNSPACED}]+)|[^{UNSPACED}]+")
@@ -76,7 +77,7 @@ class Lexer:
     def keys(self, text: str) -> list[int]:
         """The keys of the text's terms, with repetitions."""
         # For ASCII this takes a third of the time.
-        words = _spaced(text).split() if text.isascii() else WORD.findall(text)
+        words = text.encode().translate(_SPACES).decode().split() if text.isascii() else WORD.findall(text)
         return list(chain.from_iterable(map(self._known.__getitem__, words)))
 
     def terms(self, text: str) -> list[str]:
@@ -119,10 +120,6 @@ class Lexer:
                 found += self._parts(section[0], section.start())
         return found
 
-    def keys_of(self, word: str) -> tuple[int, ...]:
-        """The keys of the word's terms."""
-        return tuple(key(piece.term) for piece in self.pieces(word) if piece.term is not None)
-
     def _parts(self, word: str, offset: int) -> list[Piece]:
         seam = _SEAM if self._english else _SEAM_OR_APOSTROPHE
         found: list[Piece] = []
@@ -132,29 +129,23 @@ class Lexer:
             if (first := _LETTER.search(word, start, end)) is not None:
                 part = word[first.start() : end].rstrip(_AROUND)
                 if place := self._stem(part):
-                    is_stop = self._fold(part) in self._stop
+                    is_stop = fold(part) in self._stop
                     at = offset + first.start()
                     found.append(Piece(at, at + len(part), place, None if is_stop else place))
             start = following
         is_one = len(found) > 1 and not _BROKEN.search(word)
-        if is_one and (whole := self._whole(word)):
+        if is_one and (whole := self._stem(_GLUE.sub("", word))):
             found.insert(0, Piece(offset, offset + len(word), None, whole))
         return found
-
-    def _whole(self, word: str) -> str:
-        return self._stem(_GLUE.sub("", word))
 
     def _stem(self, word: str) -> str:
         """Removes accents before stemming in English, where they are optional; other stemmers need them."""
         if self._stemmer is None:
-            return self._fold(word)
+            return fold(word)
         with self._lock:
             if self._english:
-                return str(self._stemmer.stemWord(self._fold(word)))
+                return str(self._stemmer.stemWord(fold(word)))
             return _without_marks(self._stemmer.stemWord(_casefolded(word)))
-
-    def _fold(self, word: str) -> str:
-        return _without_marks(_casefolded(word))
 
 
 class _Known(dict[str, tuple[int, ...]]):
@@ -164,7 +155,7 @@ class _Known(dict[str, tuple[int, ...]]):
         self._lexer = lexer
 
     def __missing__(self, word: str) -> tuple[int, ...]:
-        keys = self._lexer.keys_of(word)
+        keys = tuple(key(piece.term) for piece in self._lexer.pieces(word) if piece.term is not None)
         if len(word) <= _REMEMBERED_LENGTH:
             if len(self) >= _REMEMBERED_WORDS:
                 self.clear()
@@ -188,11 +179,6 @@ def key(term: str) -> int:
     return int(_KEY(digest)[0])
 
 
-def _spaced(text: str) -> str:
-    """An ASCII text with a space for each character that is not part of a word."""
-    return text.encode().translate(_SPACES).decode()
-
-
 def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Merges sorted spans that touch or overlap."""
     found: list[tuple[int, int]] = []
@@ -212,6 +198,11 @@ def _pairs(run: str, offset: int) -> list[Piece]:
     if len(folded) != len(run):  # normalisation changed the length: each pair gets the span of the whole run
         return [Piece(offset, offset + len(run), pair, pair) for pair in pairs]
     return [Piece(offset + at, offset + at + 2, pair, pair) for at, pair in enumerate(pairs)]
+
+
+def fold(word: str) -> str:
+    """The word without case, accents and width of letters."""
+    return _without_marks(_casefolded(word))
 
 
 def _casefolded(word: str) -> str:

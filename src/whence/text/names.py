@@ -15,9 +15,7 @@ _STOPS = ".,; "
 # Initials ("J.", "U.S.", "Ph.D.") and these abbreviations keep their own full stop.
 _INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.)*[^\W\d_]")
 _ABBREVIATED = re.compile(
-    r"inc|ltd|co|corp|llc|plc|bros|dept|est|etc|jr|sr|st|dr|mrs?|ms|prof|hon|rev|gen|col|capt|sen|gov|vs|n[or]|vol|fig|eds?"
-    r"|ave|blvd|rd|mt|ft|intl|assn|univ|abt|str|bd|ca|bzw|usw",
-    re.IGNORECASE,
+    "inc|ltd|co|corp|llc|plc|bros|dept|etc|jr|sr|st|dr|mrs?|ms|prof|vs|n[or]|vol|fig|eds?|univ", re.IGNORECASE
 )
 _SPACE = re.compile(r"\s+")
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
@@ -26,31 +24,26 @@ _DOUBLE_QUOTES = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"
 _UNIFIED = str.maketrans(
     dict.fromkeys(_DASHES, "-") | dict.fromkeys(_SINGLE_QUOTES, "'") | dict.fromkeys(_DOUBLE_QUOTES, '"')
 )
-# Characters around a name that are not part of it. Dots only behind it: ".NET" is not "NET". "C#", "C++" and "_id" stay
-# as they are.
+# Characters around a name that are not part of it. Dots only behind it: ".NET" is not "NET". "C#", "C++" and "_id" stay.
 _AROUND = " \"'`*,;:!?"
 _BEHIND = _AROUND + "."
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_OPENED_BY = {closing: opening for opening, closing in _BRACKETS.items()}
 
 
 def fold(text: str) -> str:
-    """The text without differences of typography: case, white space, dashes, quotes, ligatures.
-
-    Applies Unicode's compatibility case folding and removes invisible characters. Idempotent.
-    """
+    """The text without invisible characters and differences of case, white space, dashes, quotes and ligatures. Idempotent."""
     if text.isascii() and text.isprintable():  # most names: only case and spaces differ
         return " ".join(text.lower().split())
-    visible = "".join(c for c in text.translate(_UNIFIED) if c.isspace() or not _is_invisible(c))
+    unified = text.translate(_UNIFIED)
+    visible = "".join(c for c in unified if c.isspace() or unicodedata.category(c) not in {"Cc", "Cf"})
     once = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", visible).casefold())
     again = unicodedata.normalize("NFKC", once.casefold()).translate(_UNIFIED)
     return _SPACE.sub(" ", again).strip()
 
 
 def name_key(name: str) -> str:
-    """The key to compare names by: `“OAuth  2.0.”` and `oauth 2.0` have the same.
-
-    Idempotent. Empty only for an empty name.
-    """
+    """The key to compare names by: `“OAuth  2.0.”` and `oauth 2.0` have the same. Idempotent; empty only for an empty name."""
     folded = fold(name)
     if folded[:1].isalnum() and folded[-1:].isalnum():  # nothing to strip
         return folded
@@ -62,10 +55,6 @@ def identifier_key(name: str) -> str:
     return re.sub(r"[\s_\-.]+", "", fold(name)) or fold(name) or name
 
 
-def _is_invisible(character: str) -> bool:
-    return unicodedata.category(character) in {"Cc", "Cf"}
-
-
 def _bared(text: str) -> str:
     """Strips quotes, brackets and punctuation around the text. Brackets that belong to it stay: `f(x)`."""
     while True:
@@ -75,15 +64,11 @@ def _bared(text: str) -> str:
             bare = bare[1:-1]
         elif opening in _BRACKETS and _BRACKETS[opening] not in bare:
             bare = bare[1:]
-        elif closing and closing in _BRACKETS.values() and not _is_opened(bare, closing):
+        elif closing in _OPENED_BY and _OPENED_BY[closing] not in bare:
             bare = bare[:-1]
         if bare == text:
             return text
         text = bare
-
-
-def _is_opened(text: str, closing: str) -> bool:
-    return any(opening in text for opening, other in _BRACKETS.items() if other == closing)
 
 
 def display_name(name: str) -> str:

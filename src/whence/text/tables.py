@@ -9,6 +9,7 @@ least half of the delimiters are neither followed by a space, as in a sentence, 
 import csv
 import re
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -69,9 +70,8 @@ def _delimited_tables(text: str, delimiter: str) -> Iterator[Rows]:
         rows = tuple(group)
         if not count or len(rows) < _LEAST_ROWS.get(count, 2):
             continue
-        if 2 * len(_NO_PROSE[delimiter].findall(text, rows[0].start, rows[-1].end)) >= (count - 1) * len(
-            rows
-        ):
+        unlike_prose = len(_NO_PROSE[delimiter].findall(text, rows[0].start, rows[-1].end))
+        if 2 * unlike_prose >= (count - 1) * len(rows):
             is_headed = not rows[0].has_figures and any(row.has_figures for row in rows)
             yield Rows(rows[0], rows[1:]) if is_headed else Rows(None, rows)
 
@@ -83,7 +83,7 @@ def _row(line: re.Match[str], delimiter: str) -> Row:
 
 
 def read_table(
-    lines: Sequence[str], at: int, head: str = "", *, accepts: Callable[[Cells], bool]
+    lines: Sequence[str], at: int, head: str = "", *, accepts: Callable[[Cells], object]
 ) -> Table | None:
     """The table at line `at`. `head` is the head of a table that began in an earlier chunk.
 
@@ -110,25 +110,19 @@ def read_table(
 
 def table_heads(text: str, starts: Iterable[int]) -> Iterator[str]:
     """The head line of the table at each offset, in order; empty outside tables and inside a head."""
-    waiting = iter(starts)
-    start = next(waiting, None)
+    waiting = deque(starts)
     head = previous = ""
     for found in _LINE.finditer(text):
-        if start is None:
-            return
         line = found[0]
-        is_row = _is_row_of(head, line) if "|" in head else bool(line.strip())
-        if not is_row:
+        if not (_is_row_of(head, line) if "|" in head else line.strip()):
             head = ""
         if not head and (_is_rule(line) or _is_first_row(previous, line)):
             head = previous.strip()
-        while start is not None and start < found.end():
+        while waiting and waiting[0] < found.end():
+            waiting.popleft()
             yield head
-            start = next(waiting, None)
         previous = line
-    while start is not None:
-        yield ""
-        start = next(waiting, None)
+    yield from ("" for _ in waiting)
 
 
 def split_row(line: str, delimiter: str) -> Cells:

@@ -9,7 +9,7 @@ from tests.texts import texts
 
 from whence.chat.support.matching import Level, _places, match, match_parts
 from whence.chat.support.reading import read, without_origin
-from whence.chat.support.statements import _ends_line
+from whence.chat.support.statements import _LINE_END
 from whence.chunk import sentences
 
 FUNCTION = ["the", "of", "and", "in", "was", "that"]
@@ -272,5 +272,5 @@ def test_few_places_of_a_repeated_character_are_tried(character: str) -> None:
 def test_a_row_of_citations_is_looked_through_once() -> None:
     """Citations are blanks here. What ends the line is looked for right behind one, not behind all that follow."""
     row = 10_000 * " "
-    assert not _ends_line(f"A word.{row}\nNext", len("A word."))
-    assert _ends_line("A word.  \nNext", len("A word."))
+    assert not _LINE_END.match(f"A word.{row}\nNext", len("A word."))
+    assert _LINE_END.match("A word.  \nNext", len("A word."))

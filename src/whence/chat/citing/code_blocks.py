@@ -5,7 +5,6 @@ enclosed by back ticks in one paragraph.
 """
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 from whence.chat.citing.markers import Incomplete, PartialText
@@ -97,17 +96,13 @@ def _span_end(seen: PartialText, start: int, ticks: int) -> int:
     """The end of the code span whose text begins at `start`; the start if its paragraph does not close it."""
     limit = start + _MAX_SPAN
     paragraph_end = _PARAGRAPH_END.search(seen.text, start, limit)
-    found = _ticks(ticks).search(seen.text, start, paragraph_end.start() if paragraph_end else limit)
+    closing = re.compile(rf"(?<!`)`{{{ticks}}}(?!`)")
+    found = closing.search(seen.text, start, paragraph_end.start() if paragraph_end else limit)
     if not seen.is_whole and (
         found.end() == len(seen.text) if found else not paragraph_end and len(seen.text) < limit
     ):
         raise Incomplete
     return found.end() if found else start
-
-
-@lru_cache(maxsize=_MAX_RUN)
-def _ticks(count: int) -> re.Pattern[str]:
-    return re.compile(rf"(?<!`)`{{{count}}}(?!`)")
 
 
 def read_block(seen: PartialText, start: int, block: CodeBlock) -> tuple[int, CodeBlock | None]:

@@ -96,22 +96,17 @@ def _begins_link(seen: PartialText, at: int) -> bool:
     if seen.peek(at) != "(":
         return False
     limit = at + _LONGEST_LINK
-    if _LINK.match(seen.text, at, limit):
-        return True
-    if not _LINK_SO_FAR.fullmatch(seen.text, at, limit):
-        return False
-    if len(seen.text) < limit and not seen.is_whole:
+    is_link = _LINK.match(seen.text, at, limit) is not None
+    is_open = not is_link and _LINK_SO_FAR.fullmatch(seen.text, at, limit) is not None
+    if is_open and len(seen.text) < limit and not seen.is_whole:
         raise Incomplete
-    return True
+    return is_link or is_open
 
 
 def _is_definition(seen: PartialText, end: int, before: str) -> bool:
     """Whether it is a link definition: `[1]: https://…` at the start of a line."""
-    if seen.peek(end) != ":" or not begins_line(before):
-        return False
-    line_end = seen.text.find("\n", end, end + _DEFINITION_REACH)
-    rest = seen.text[end:line_end] if line_end >= 0 else seen.peek(end, _DEFINITION_REACH)
-    return bool(_DEFINITION.match(rest))
+    is_defined = seen.peek(end) == ":" and begins_line(before)
+    return is_defined and _DEFINITION.match(seen.peek(end, _DEFINITION_REACH)) is not None
 
 
 def _is_copied(seen: PartialText, start: int, end: int, before: str, sources: SourceIndex) -> bool:

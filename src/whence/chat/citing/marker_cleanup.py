@@ -6,7 +6,6 @@ are empty then.
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from whence.chat.citing.markers import PartialText, could_become_marker
 from whence.chat.citing.output_buffer import REACH
@@ -34,17 +33,11 @@ _GLUE = ("`", "~", "\\")
 """Text that could become code together with the text that follows."""
 
 
-class MarkerRemoval(NamedTuple):
-    size: int
-    """Characters to cut from the end of the validated text."""
-    filler: str
-    """Text to write in their place."""
-    end: int
-    """Where to continue reading."""
+def remove_marker(before: str, seen: PartialText, end: int, *, floor: int) -> tuple[int, str, int]:
+    """Removes the marker that ends at `end`. `before` is the end of the validated text, final up to `floor`.
 
-
-def remove_marker(before: str, seen: PartialText, end: int, *, floor: int) -> MarkerRemoval:
-    """Removes the marker that ends at `end`. `before` is the end of the validated text, final up to `floor`."""
+    Returns the size to keep of `before`, the text to write behind it, and where to continue reading.
+    """
     cut, end = _drop_empty_pairs(before, floor, seen, end)
     start = before.rfind("\n", 0, cut) + 1
     is_known = start >= floor and (start > 0 or len(before) < REACH)
@@ -53,10 +46,10 @@ def remove_marker(before: str, seen: PartialText, end: int, *, floor: int) -> Ma
         if line_end := _LINE_END.match(seen.text, end):
             line = before[start:cut]
             if line.strip(" \t>#") and _is_indented_below(line, seen, end):
-                return MarkerRemoval(len(before) - cut, "", end)
+                return cut, "", end
             # An empty line keeps an open back tick and the next one apart.
-            return MarkerRemoval(len(before) - start, "", end if "`" in before else line_end.end())
-        return MarkerRemoval(len(before) - cut, "", end)
+            return start, "", (end if "`" in before else line_end.end())
+        return cut, "", end
     following = seen.peek(end)
     if following in _PHRASE_ENDS or following.isspace():
         bare = before[:cut].rstrip(_BLANKS)
@@ -67,7 +60,7 @@ def remove_marker(before: str, seen: PartialText, end: int, *, floor: int) -> Ma
         end = _match_end(_PAUSE, seen, end)
     elif not following.isspace() and before[:cut].endswith(_GLUE):
         filler = filler or " "
-    return MarkerRemoval(len(before) - cut, filler, end)
+    return cut, filler, end
 
 
 def held_size(before: str) -> int:

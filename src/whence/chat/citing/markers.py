@@ -46,7 +46,6 @@ _INSIDE = re.compile(
 )
 _NAMED = re.compile(rf"({UUID})(?:[_:#] ?(?:chunk[-_ ]?)?(\d+))?|\d+:\d+|(\d+)(?: ?- ?(\d+))?", re.IGNORECASE)
 
-_PLAIN = re.compile(r"\[(\d{1,9})\]")
 _END = re.compile(rf"[\n{_OPEN_OR_CLOSE}]")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _ID_SO_FAR = re.compile(r"[0-9a-f]{1,7}|[0-9a-f]{8}(?:-.*)?")
@@ -98,9 +97,6 @@ def could_become_marker(text: str) -> bool:
 
 def _read_single(seen: PartialText, start: int) -> Marker | None:
     text, is_whole = seen
-    if plain := _PLAIN.match(text, start):
-        number = int(plain[1])
-        return Marker(plain.end(), (range(number, number + 1),), is_certain=False)
     limit = start + MAX_MARKER
     end = _END.search(text, start + 1, limit)
     inside = text[start + 1 : end.start() if end else limit]
@@ -132,7 +128,7 @@ def _item(found: re.Match[str]) -> Item:
         return chunk_id.lower(), int(index) if index else None
     if not first:  # `4:0†` is a place in a file that was never shown
         return range(0)
-    one, other = _number(first), _number(last or first)
+    one, other = int(first), int(last or first)
     return range(min(one, other), max(one, other) + 1)
 
 
@@ -150,7 +146,3 @@ def _begins_marker(inside: str) -> bool:
 
 def _in_one_form(inside: str) -> str:
     return " ".join(inside.translate(_ONE_FORM).split())
-
-
-def _number(digits: str) -> int:
-    return int(digits) if len(digits) < 10 else 10**9  # noqa: PLR2004 - no prompt has a billion passages

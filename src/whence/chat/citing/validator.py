@@ -202,10 +202,9 @@ class CitationStream:
             length = self._output.length - escape
             self._floor = max(self._floor, length - held_size(before))
             floor = len(before) - length + self._floor
-            removal = remove_marker(before, self._seen, marker.end, floor=floor)
-            self._output.cut(removal.size + escape)
-            self._output.write(removal.filler)
-            self._at = removal.end
+            kept, filler, self._at = remove_marker(before, self._seen, marker.end, floor=floor)
+            self._output.cut(len(before) - kept + escape)
+            self._output.write(filler)
 
     def _cite(self, chunk_id: str) -> None:
         start = self._output.length

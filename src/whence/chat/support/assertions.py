@@ -6,12 +6,10 @@ and narrow: in doubt a sentence is a claim.
 
 import re
 
-from whence.text.content_words import is_number, words
+from whence.text.content_words import words
 
-_LEAST = 2
-"""Minimum number of content words of a claim. One is enough with a verb: "It is free."."""
-_LONGEST = 300
-"""Maximum length, in characters, of a sentence that says that nothing was found."""
+_LEAST = 2  # minimum content words of a claim; one is enough with a verb: "It is free."
+_LONGEST = 300  # maximum characters of a sentence that says that nothing was found
 
 _QUESTION = re.compile(r"[?？؟][\"”’)*_]*\Z")
 _TITLE = re.compile(r"#{1,6}\s")
@@ -52,6 +50,6 @@ def is_assertion(sentence: str) -> bool:
         return False
     if _QUESTION.search(text) or _TITLE.match(text):
         return False
-    if _LABEL.fullmatch(text) and not any(map(is_number, found)):
+    if _LABEL.fullmatch(text) and not any(word[0].isdigit() for word in found):
         return len(found) > _LEAST and says_something
     return len(text) > _LONGEST or not _NOTHING_FOUND.fullmatch(" ".join(text.strip("*_ ").split()))

@@ -12,8 +12,9 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from whence.text.cjk import UNSPACED
-from whence.text.content_words import plain, words
+from whence.text.content_words import words
 from whence.text.dates import MONTHS
+from whence.text.lexer import fold
 from whence.text.word_lists import SMALL, TENS, ZEROS
 
 _DATA = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
@@ -89,7 +90,8 @@ def without_origin(sentence: str) -> str:
 
 
 def read(text: str) -> Reading:
-    found = list(_tokens(text))
+    keys = ((key, found) for found in _TOKEN.finditer(text) for key in _keys(found))
+    found = [Token(key, one.start(), one.end(), place) for place, (key, one) in enumerate(keys)]
     content = [one for one in found if one.key not in _NEUTRAL]
     for at in range(len(content) - 1):
         one, following = content[at : at + 2]
@@ -98,7 +100,7 @@ def read(text: str) -> Reading:
     places: dict[str, list[int]] = {}
     for at, one in enumerate(content):
         places.setdefault(one.key, []).append(at)
-    written = tuple(" ".join(plain(text[one.start : one.end]).split()) for one in found)
+    written = tuple(" ".join(fold(text[one.start : one.end]).split()) for one in found)
     return Reading(tuple(content), written, places)
 
 
@@ -112,18 +114,13 @@ def _separation(text: str, function_words: list[Token]) -> int:
     return FUNCTION_WORDS if function_words else ADJACENT
 
 
-def _tokens(text: str) -> Iterator[Token]:
-    keys = ((key, found) for found in _TOKEN.finditer(text) for key in _keys(found))
-    for place, (key, found) in enumerate(keys):
-        yield Token(key, found.start(), found.end(), place)
-
-
 def _keys(found: re.Match[str]) -> Iterator[str]:
     """The parts of a date come in one order, and a currency after its amount."""
     if found["year"]:
         yield from (found["day"].lstrip("0"), _MONTHS[int(found["month"]) - 1], found["year"])
     elif found["date"]:
-        yield from ("".join(filter(str.isdigit, found["date"])), _month(found["date"]))
+        yield "".join(filter(str.isdigit, found["date"]))
+        yield next(part[:3] for part in found["date"].lower().split() if part[:3] in _MONTHS)
         if found["in_year"]:
             yield found["in_year"]
     elif found["half"]:
@@ -135,11 +132,7 @@ def _keys(found: re.Match[str]) -> Iterator[str]:
     elif found["spelled"]:
         yield _number(_spelled(found["spelled"]), found["spelled_scale"])
     elif found["word"]:
-        yield from _word(plain(found["word"]))
-
-
-def _month(date: str) -> str:
-    return next(part[:3] for part in date.lower().split() if part[:3] in _MONTHS)
+        yield from _word(fold(found["word"]))
 
 
 def _word(word: str) -> Iterator[str]:

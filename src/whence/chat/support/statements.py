@@ -38,7 +38,8 @@ def statements(validated: Validated) -> Iterator[Statement]:
     owned = _owned(response, cited, spans)
     for number, (start, end) in enumerate(spans):
         own = owned.get(number, [])
-        if own or not _is_inside(start, validated.code):
+        block = bisect_right(validated.code, start, key=lambda block: block[0]) - 1
+        if own or block < 0 or start >= validated.code[block][1]:
             first = min(start, own[0].start) if own else start
             item = _ITEM.match(response, first)
             last = max(end, own[-1].end) if own else end
@@ -58,7 +59,9 @@ def _without_citations(response: str, cited: Sequence[Cited]) -> str:
 
 
 def _spans(plain: str, cited: Sequence[Cited]) -> Iterator[tuple[int, int]]:
-    ends = {one.end for one in cited if _ends_line(plain, one.end)}
+    # A line that begins with a lower-case letter continues the sentence.
+    line_ends = ((one.end, _LINE_END.match(plain, one.end)) for one in cited)
+    ends = {end for end, found in line_ends if found and not found[1].islower()}
     ends.update(place for row in _ROW.finditer(plain) for place in row.span())
     places = sorted(ends)
     for one in sentences(plain):
@@ -67,12 +70,6 @@ def _spans(plain: str, cited: Sequence[Cited]) -> Iterator[tuple[int, int]]:
             text = plain[start:end]
             if text.strip():
                 yield end - len(text.lstrip()), start + len(text.rstrip())
-
-
-def _ends_line(plain: str, place: int) -> bool:
-    """Whether the line ends here and the next does not begin with a lower-case letter, which would continue the sentence."""
-    found = _LINE_END.match(plain, place)
-    return found is not None and not found[1].islower()
 
 
 def _owned(response: str, cited: Sequence[Cited], spans: Sequence[tuple[int, int]]) -> dict[int, list[Cited]]:
@@ -85,8 +82,3 @@ def _owned(response: str, cited: Sequence[Cited], spans: Sequence[tuple[int, int
             owner += 1
         owned.setdefault(owner, []).append(one)
     return owned
-
-
-def _is_inside(place: int, blocks: Sequence[tuple[int, int]]) -> bool:
-    found = bisect_right(blocks, place, key=lambda block: block[0]) - 1
-    return found >= 0 and place < blocks[found][1]

@@ -32,18 +32,13 @@ def _drop_cut_rows(context: ExtractionContext) -> list[str]:
     """The lines of the primary chunk without table rows that its start or end cuts in two."""
     lines = _drop_code(context.primary.text)
     head = context.primary.table_head
-    ends = [_line(each.text, -1) for each in context.previous[:1]]
+    ends = [line for each in context.previous[:1] for line in each.text.splitlines()[-1:]]
     if head and not all(is_whole_row(head, line) for line in (*lines[:1], *ends)):
         lines = lines[1:]
-    after = context.next[0] if context.next else None
-    if after and after.table_head and not is_whole_row(after.table_head, _line(after.text, 0)):
-        lines = lines[:-1]
+    for after in context.next[:1]:
+        if after.table_head and not is_whole_row(after.table_head, "".join(after.text.splitlines()[:1])):
+            lines = lines[:-1]
     return lines
-
-
-def _line(text: str, at: int) -> str:
-    lines = text.splitlines()
-    return lines[at] if lines else ""
 
 
 def _drop_code(text: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Collects the results of the rules in the shape of a model's reply."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from whence.extract.context import KnownObject
@@ -62,12 +62,6 @@ class Findings:
         """Adds a relationship. Both ends are names of found or known objects."""
         if relation is not None and name_key(source) != name_key(target):
             self._links.setdefault((relation, source, target))
-
-    def link_people(self, word: str, names: Iterable[str], subject: Subject | None) -> None:
-        """Relates the people to the object, if there is one."""
-        if subject is not None:
-            for name in names:
-                self.link(self.vocabulary.relation_of(word), name, self.name_of(subject))
 
     def named(self, text: str) -> str | None:
         """The name of the found or known object that the text names."""

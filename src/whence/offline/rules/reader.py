@@ -34,6 +34,7 @@ _INLINE_PAIR = re.compile(
 # Such as "Decision 3: API contract".
 _TYPED = re.compile(r"(?P<key>[^\W\d_][\w ]{1,30}?)(?:\s#?\d{1,4}[a-z]?)?\s?:\s+(?P<name>\S.*)")
 _SKIPPED = re.compile(r"\s*(?:\Z|[|>]|[-=*_]{3,}\s*$|<!--)")
+# `2.1` of the heading `2.1 Receiving`.
 _NUMBERED = re.compile(r"\A(?:§\s?)?\d+(?:\.\d+)*[.)]?\s+")
 
 
@@ -50,7 +51,7 @@ class Reader:
         """`head` is the head of a table that began in an earlier chunk."""
         at = 0
         while at < len(lines):
-            table = read_table(lines, at, head, accepts=self._findings.vocabulary.has_rows)
+            table = read_table(lines, at, head, accepts=self._findings.vocabulary.type_of_rows)
             if table:
                 self._end_paragraph()
                 self._read_rows(table)
@@ -72,7 +73,7 @@ class Reader:
         if heading:
             self._read_heading(*heading)
         elif pair:
-            self._read_pair(pair, is_item=is_item)
+            self._read_pair(pair)
         elif not is_skipped:
             self._paragraph.append(line)
 
@@ -80,14 +81,13 @@ class Reader:
         """Reads its sentences. An identifier that begins a paragraph belongs to its first sentence."""
         if not self._paragraph:
             return
-        is_item = _ITEM.fullmatch(self._paragraph[0]) is not None
         text = " ".join(" ".join(map(_drop_bullet, self._paragraph)).split())
         self._paragraph = []
         leading = identified(text)
         start = len(text) - len(leading[1]) if leading else 0
         for at, sentence in enumerate(sentences(text[start:])):
             whole = text[:start] + sentence.text if at == 0 else sentence.text
-            self._read_sentence(whole.strip(), begins=at == 0, is_item=is_item)
+            self._read_sentence(whole.strip(), begins=at == 0)
 
     def _is_below(self, words: frozenset[str]) -> bool:
         return any(_has_word(title, words) for _, title in self._trail)
@@ -96,7 +96,7 @@ class Reader:
         while self._trail and self._trail[-1][0] >= level:
             self._trail.pop()
         self._trail.append((level, text))
-        about = self._read_title(_drop_number(text))
+        about = self._read_title(_NUMBERED.sub("", text))
         if about is not None or level < _LABEL_LEVEL:
             self._about = about
 
@@ -133,51 +133,49 @@ class Reader:
     def _add_people(self, key: str, value: str, subject: Subject | None) -> bool:
         """Adds the people and organizations after a key such as `Owner` or `Attendees`. False if there are none."""
         names = add_people(value, self._findings) if key.lower() in lists.PEOPLE_KEYS else []
-        if key.lower() in lists.LISTS["owner_keys"]:
-            self._findings.link_people("owns", names, subject)
-        elif key.lower() in lists.LISTS["present_keys"]:
-            self._findings.link_people("takes_part_in", names, subject)
+        if subject is not None and key.lower() in lists.LISTS["owner_keys"]:
+            for name in names:
+                relation = self._findings.vocabulary.relation_of("owns")
+                self._findings.link(relation, name, self._findings.name_of(subject))
         return bool(names)
 
-    def _read_pair(self, pair: re.Match[str], *, is_item: bool) -> None:
-        key, value, findings = pair["key"], pair["value"], self._findings
+    def _read_pair(self, pair: re.Match[str]) -> None:
+        key, value = pair["key"], pair["value"]
         is_dashed = bool(pair["dash"]) and not pair["mark"]
         if self._is_below(lists.LISTS["term_headings"]) and key.lower() not in lists.NO_TERMS:
-            findings.add_kind("concept", key, {"description": value})
+            self._findings.add_kind("concept", key, {"description": value})
         elif is_dashed or not self._tell_pair(key, value):
-            self._read_sentence(pair[0], begins=True, is_item=is_item)
+            self._read_sentence(pair[0], begins=True)
 
     def _tell_pair(self, key: str, value: str) -> bool:
         """Adds a property of the last object, or an object if the key names a type. False if it is neither."""
         if self._about is not None and self._tell(self._about, key, value):
             return True
-        type_name = self._findings.vocabulary.type_named(key)
-        if type_name is None or not self._is_value_of(type_name, value):
+        vocabulary = self._findings.vocabulary
+        type_name = vocabulary.type_named(key)
+        # `Requirement: OAuth 2.0` may have any value; people, organizations and places need a proper name.
+        proper = map(vocabulary.type_of, ("person", "organization", "place"))
+        if type_name is None or (type_name in proper and not is_name(value)):
             return self._add_people(key, value, None)
         self._about = self._findings.add(type_name, value) or self._about
         return True
 
-    def _is_value_of(self, type_name: str, value: str) -> bool:
-        """`Requirement: OAuth 2.0` may have any value; people, organizations and places need a proper name."""
-        proper = map(self._findings.vocabulary.type_of, ("person", "organization", "place"))
-        return type_name not in proper or is_name(value)
-
-    def _read_sentence(self, text: str, *, begins: bool, is_item: bool) -> None:
+    def _read_sentence(self, text: str, *, begins: bool) -> None:
         findings = self._findings
         if begins and (found := identified(text)) and not found[1][:1].islower():
             self._identify(*found)
-        elif is_item and self._is_below(lists.LISTS["present_keys"]):
-            findings.link_people("takes_part_in", filter(None, [add_person(text, findings)]), self._about)
         elif self._about is None or self._tell_inline(text, self._about) == text:
             title = self._trail[0][1] if self._trail else ""
             self._about = read_definition(text, title, findings) or self._about
         for pair in _INLINE_PAIR.finditer(text):
             self._add_people(pair["key"], pair["value"], None)
+        if self._is_below(lists.LISTS["people_keys"]):
+            add_person(text, findings)
         add_named_in(text, findings)
 
     def _read_rows(self, table: Table) -> None:
         """Adds one object for each row, if column heads and heading give the type of the rows."""
-        findings, heading = self._findings, _drop_number(self._trail[-1][1]) if self._trail else ""
+        findings, heading = self._findings, _NUMBERED.sub("", self._trail[-1][1]) if self._trail else ""
         heads = [bare(head) for head in table.heads]
         rows = [[bare(cell.replace("\\|", "|")) for cell in row] for row in table.rows]
         column = self._name_column(heads, rows)
@@ -225,11 +223,6 @@ def _heading_at(lines: Sequence[str], at: int) -> tuple[int, str] | None:
 def _drop_bullet(line: str) -> str:
     found = _ITEM.fullmatch(line)
     return found["text"] if found else line
-
-
-def _drop_number(title: str) -> str:
-    """`2.1 Receiving` without its number."""
-    return _NUMBERED.sub("", title, count=1)
 
 
 def _has_word(title: str, words: frozenset[str]) -> bool:

@@ -80,7 +80,7 @@ def add_people(value: str, findings: Findings) -> list[str]:
 
 def add_person(text: str, findings: Findings) -> str | None:
     """Adds the person, if the text is only a name with an optional role and e-mail address. Returns the name."""
-    found = _PERSON.fullmatch(text.strip())
+    found = _PERSON.fullmatch(text)
     if found is None or not is_person(found["name"]):
         return None
     role = found["role"] or found["after"] or ""

@@ -1,7 +1,7 @@
 """Maps words of a document to types and properties of the schema."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from whence.extract.schema import Schema
@@ -24,18 +24,13 @@ class Vocabulary:
         self._properties = {name: _by_key(kind.properties) for name, kind in schema.object_types.items()}
 
     def type_of(self, kind: str) -> str | None:
-        """The schema's type for a kind, by name; else the only type whose description begins with the kind."""
-        if found := _first(map(_key, lists.TYPE_WORDS[kind]), self._types):
-            return found
-        begins = re.compile(rf"(?:an? |the )?{kind}s?\b", re.IGNORECASE)
-        described = [
-            name for name, each in self.schema.object_types.items() if begins.match(each.description)
-        ]
-        return described[0] if len(described) == 1 else None
+        """The schema's type for a kind, by its name or a synonym."""
+        return _first(map(_key, lists.TYPE_WORDS[kind]), self._types)
 
     def type_named(self, word: str) -> str | None:
         """The type that a key, column head or heading names, by its own name or a synonym, singular or plural."""
-        for form in _singulars(_key(word)):
+        key = _key(word)
+        for form in (key, re.sub(r"ies\Z", "y", key), key.removesuffix("s")):
             if found := self._types.get(form):
                 return found
             if kind := _KINDS.get(form):
@@ -77,18 +72,11 @@ class Vocabulary:
         only = {name for (name, *others) in filter(None, owners) if not others}
         return only.pop() if len(only) == 1 else None
 
-    def has_rows(self, heads: Sequence[str]) -> bool:
-        """Whether a table with these heads has objects of the schema."""
-        return self.type_of_rows(heads) is not None
-
     def _types_with(self, head: str) -> list[str]:
         """The types with a property for the column head. Properties such as `status` indicate none."""
-        found = {name: self.property_of(name, head) for name in self._properties}
-        return [
-            name
-            for name, own in found.items()
-            if own and lists.LISTS["any_type"].isdisjoint((_key(own), _key(head)))
-        ]
+        found = ((name, self.property_of(name, head)) for name in self._properties)
+        no_type = lists.LISTS["any_type"]
+        return [name for name, own in found if own and no_type.isdisjoint((_key(own), _key(head)))]
 
 
 def _by_key(names: Iterable[str]) -> dict[str, str]:
@@ -97,11 +85,3 @@ def _by_key(names: Iterable[str]) -> dict[str, str]:
 
 def _first(keys: Iterable[str], names: Mapping[str, str]) -> str | None:
     return next((names[key] for key in keys if key in names), None)
-
-
-def _singulars(word: str) -> Iterator[str]:
-    yield word
-    if word.endswith("ies"):
-        yield f"{word[:-3]}y"
-    if word.endswith("s"):
-        yield word[:-1]

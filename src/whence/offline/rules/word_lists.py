@@ -18,7 +18,7 @@ PROPERTY_WORDS = tuple(map(_words, _DATA["synonyms"]["properties"]))
 RELATION_WORDS = tuple(map(_words, _DATA["synonyms"]["relationships"]))
 LISTS: Mapping[str, frozenset[str]] = {name: frozenset(_words(text)) for name, text in _DATA["lists"].items()}
 
-PEOPLE_KEYS = LISTS["people_keys"] | LISTS["owner_keys"] | LISTS["present_keys"]
+PEOPLE_KEYS = LISTS["people_keys"] | LISTS["owner_keys"]
 NO_NAMES = LISTS["no_names"]
 NO_TERMS = LISTS["no_terms"] | NO_NAMES
 ORGANIZATION_ENDINGS = LISTS["organization_endings"]

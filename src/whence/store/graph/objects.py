@@ -77,10 +77,6 @@ TYPES: LiteralString = """
 SELECT o.type, count(*) FROM kb.graph_objects o WHERE o.project_id = %(project_id)s
 GROUP BY o.type ORDER BY o.type
 """
-PROPERTY_NAMES: LiteralString = """
-SELECT DISTINCT k.name FROM kb.graph_objects o, jsonb_object_keys(o.properties) AS k (name)
-WHERE o.project_id = %(project_id)s ORDER BY k.name
-"""
 AFTER: LiteralString = f"""
 {_SELECT}
 WHERE o.project_id = %(project_id)s AND o.id > %(after)s ORDER BY o.id LIMIT %(limit)s
@@ -213,10 +209,6 @@ class Objects(Statements):
     async def types(self, project_id: UUID) -> dict[str, int]:
         """Number of objects by type."""
         return {row[0]: row[1] for row in await self._queries.all(TYPES, {"project_id": project_id})}
-
-    async def property_names(self, project_id: UUID) -> list[str]:
-        """Names of all properties that any object has."""
-        return [row[0] for row in await self._queries.all(PROPERTY_NAMES, {"project_id": project_id})]
 
     def every(self, project_id: UUID) -> AsyncIterator[GraphObject]:
         """All objects of the project."""

@@ -50,10 +50,6 @@ BETWEEN: LiteralString = f"""
 WHERE r.project_id = %(project_id)s AND r.source_id = ANY(%(ids)s) AND r.target_id = ANY(%(ids)s)
 ORDER BY r.created_at, r.id LIMIT %(limit)s
 """
-PROPERTY_NAMES: LiteralString = """
-SELECT DISTINCT k.name FROM kb.relationships r, jsonb_object_keys(r.properties) AS k (name)
-WHERE r.project_id = %(project_id)s ORDER BY k.name
-"""
 AFTER: LiteralString = f"""
 {_SELECT}
 WHERE r.project_id = %(project_id)s AND r.id > %(after)s ORDER BY r.id LIMIT %(limit)s
@@ -110,10 +106,6 @@ class Relationships(Statements):
         """Relationships with both ends among the objects."""
         params = {"project_id": project_id, "ids": list(object_ids), "limit": limit}
         return [_relationship_of(row) for row in await self._queries.all(BETWEEN, params)]
-
-    async def property_names(self, project_id: UUID) -> list[str]:
-        """Names of all properties that any relationship has."""
-        return [row[0] for row in await self._queries.all(PROPERTY_NAMES, {"project_id": project_id})]
 
     def every(self, project_id: UUID) -> AsyncIterator[Relationship]:
         """All relationships of the project."""
