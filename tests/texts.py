@@ -7,7 +7,7 @@ from whence.chunk import ChunkingOptions
 # Whatever means something to a chunker, so that random texts are full of edge cases.
 FRAGMENTS = [
     *" .!?,;:#-=|`~*_>()[]\"'0a",
-    *"。！？।؟…«»“”「」",
+    *"。！？।؟…«»“”「」《》",
     *["\n", "\n\n", " \n \n", "\r\n", "\r\n\r\n", "\r", "\t", "\u00a0", "\u2028", "\x0c", "\x1c", "\x85"],
     *[
         "```",
@@ -46,6 +46,12 @@ FRAGMENTS = [
         "verylongword" * 12,
         "はい。",
         "「はい。」と",
+        "《你好！世界》",
+        " [24]",
+        "[3, 4] ",
+        "Τι κάνεις; Καλά",
+        "Բարեւ: Ինչպես ",
+        "A line of some words\n",
         "है। ",
     ],
     *[

@@ -4,10 +4,11 @@ Only the few words around a place decide whether a sentence ends there, never an
 search backwards from a limit and find the same ends as `sentences` in the whole text: both apply the same rules.
 
 A sentence ends
-  * before a blank line, a list item or a markdown header, with any last character;
+  * before a blank line, a list item or a markdown header, and after a line that was not wrapped, with any last
+    character;
   * after `.`, `!`, `?`, `…` (with closing quotes, brackets and footnote marks) before white space, unless
     the words around it show that it continues: abbreviations, initials, ordinals, list numbers, a small letter;
-  * after an unambiguous stop such as `。` or `।`, even without white space.
+  * after an unambiguous stop such as `。` or `।`, even without white space, but not inside a short quote or title.
 """
 
 import re
@@ -17,7 +18,7 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from whence.chunk.graphemes import first_content, is_inside
+from whence.chunk.graphemes import cut_before, first_content, is_inside
 from whence.chunk.periods import ENDING_REACH, OPENING, begins_sentences, period_ends, verdict_on
 
 # Sentences end at a pattern's matches, or at the offsets that a callable returns.
@@ -38,11 +39,11 @@ _STOP = ".!?…‼⁇⁈⁉"
 _FULL_STOP = "\u037e。！？｡．։؟۔।॥။።፧។៕᠃᭞꓿"
 _CLOSING = r"\"'”’»›)\]}*_`」』）】》〉〕］｝＂＇¹²³⁰⁴-⁹"
 _NO_BREAK = "\u00a0\u2007\u202f"
-_FOOTNOTE = r"\[\d{1,3}\]"
+_FOOTNOTE = r" ?\[\d[\d, –-]{0,9}\]"
 # Some languages close with quotes that others open with; before white space they close.
 _CLOSED = rf"(?:[{_CLOSING}“‘«‹]|{_FOOTNOTE}){{0,8}}(?:[ {_NO_BREAK}]»)?"
 _FULLY_CLOSED = rf"(?:[{_CLOSING}]|{_FOOTNOTE}){{0,8}}"
-_CLOSED_REACH = 48
+_CLOSED_REACH = 112
 _CJK = "⺀-鿿가-힯"
 _STOPPED = (
     rf"[{_STOP}]{_CLOSED}(?=[\s{_CJK}])|[{_FULL_STOP}]{_FULLY_CLOSED}(?![{_FULL_STOP}{_STOP}{_CLOSING}])"
@@ -52,13 +53,26 @@ _FORWARD = re.compile(rf"{_STOPPED}|\n\s*")
 _BLANK = r"[^\S\n]*"
 _BULLETS = r"\-*+•‣◦"
 _LINE_BREAK = re.compile(rf"{_BLANK}\n{_BLANK}(?:\n|(?:[{_BULLETS}]|\d{{1,3}}[.)]|#{{1,6}})[^\S\n])")
+# Nobody wraps lines as narrow or as wide as this. In proportional type, lines differ by about `_RAGGED` characters.
+_NARROW, _WIDE, _RAGGED = 20, 240, 10
+_NEXT_LINE = re.compile(rf"{_BLANK}\n{_BLANK}((\S{{1,40}}).{{0,{_WIDE}}})")
 # The beginning of the next sentence: quotes and brackets, then a word or a symbol.
 _NEXT = re.compile(rf"\s*([{re.escape(OPENING)}]{{0,6}}) ?([^\W_]{{0,24}})(\S?)")
 _DASHES = frozenset("–—―-")
 _HIRAGANA = re.compile("[ぁ-ゟ]")
 _PAUSES = frozenset("、，,；;：:・…")
 _STOPS_IN_NUMBERS = frozenset("．।॥")
+_QUOTES_OPEN, _QUOTES_CLOSE = "《〈「『“", "》〉」』”"
+_QUOTE_MARK = re.compile(f"[{_QUOTES_OPEN}{_QUOTES_CLOSE}\n]")
+_QUOTE_REACH = 40
+# Greek asks with `;` and Armenian ends with `:`, before a capital of the same script. Each has a stop of its own, and a
+# letter that no text of some length lacks.
+_OWN_STOPS = [
+    (letter, stop, re.compile(rf"{typed}(?={_CLOSED}\s+[{re.escape(OPENING)}]{{0,6}}\s?([{script}]))"))
+    for letter, stop, typed, script in [("α", "\u037e", ";", "Ͱ-Ͽἀ-῿"), ("ր", "։", ":", "Ա-և")]
+]
 
+_BEFORE_SPACE = re.compile(r"(?s:.*\S)(?=\s)")
 _PLAIN_OPENING = " \"'“‘(["
 _WORD = re.compile(r"[^\W_]{1,24}")
 
@@ -71,12 +85,11 @@ _GOES_ON = f"{_STOP},;:)]}}”’"
 _INITIALS = r"(?<=\s[A-HJ-Z]\.)(?= [A-Z]\.)"
 # Searches backwards at the speed of C: the greedy dot takes everything and gives it back from the end. The last
 # character only serves the lookahead.
-# Skips stops inside words, between initials and before other stops, and line breaks inside a paragraph. The caller
-# checks the rest.
+# Skips stops inside words, between initials and before other stops. The caller checks the rest.
 _BACKWARD = re.compile(
     rf"(?s:.*)[{_STOP}{_FULL_STOP}\n](?!\Z)"
     rf"(?:(?<!\n)(?![{_INSIDE}]| [{re.escape(_GOES_ON)}]|{_INITIALS})"
-    rf"|(?<=\n)(?={_BLANK}(?:[\n{_BULLETS}\d#]|\Z))|(?<=[{_FULL_STOP}]))"
+    rf"|(?<=\n)|(?<=[{_FULL_STOP}]))"
 )
 _GOES_ON_WITH = frozenset([*_GOES_ON, "»", ""])
 _DOUBTS = 4
@@ -92,7 +105,7 @@ def sentences(text: str, rule: SentenceRule | None = None) -> list[Sentence]:
 
 def sentence_ends(text: str, rule: SentenceRule | None = None) -> LastEnd:
     if rule is None:
-        return partial(_last_end, line_feeds(text))
+        return partial(_last_end, _with_own_stops(line_feeds(text)))
     ends = list(_all_ends(text, rule))
 
     def last_end(low: int, high: int) -> int:
@@ -102,11 +115,32 @@ def sentence_ends(text: str, rule: SentenceRule | None = None) -> LastEnd:
     return last_end
 
 
+def cut_sentence(text: str, low: int, high: int) -> int:
+    """The last line end in (low, high], or else the last white space, or else the last cut between characters."""
+    window = line_feeds(text[low : high + 1])
+    if (line_end := window.rfind("\n")) > 0:
+        return low + len(window[:line_end].rstrip())
+    found = _BEFORE_SPACE.match(window)
+    return low + found.end() if found else rstrip(text, cut_before(text, low, high))
+
+
 def line_feeds(text: str) -> str:
     """The text with line feeds as its only line ends. Its length stays the same."""
     if "\r" not in text:
         return text
     return text.replace("\r\n", " \n").replace("\r", "\n")
+
+
+def _with_own_stops(text: str) -> str:
+    """The text with the unambiguous stops of Greek and Armenian. Its length stays the same."""
+    for letter, stop, typed in _OWN_STOPS:
+        if letter in text:
+            text = typed.sub(partial(_own_stop, stop), text)
+    return text
+
+
+def _own_stop(stop: str, typed: re.Match[str]) -> str:
+    return typed[0] if typed[1].islower() else stop
 
 
 def _last_end(text: str, low: int, high: int) -> int:
@@ -135,7 +169,7 @@ def _last_end(text: str, low: int, high: int) -> int:
             verdict == "ends before a capital" and "A" <= begins <= "Z"
         ):
             return stop + 1
-        if begins == "»":
+        if begins in {"»", "["}:
             break
         if _ends(text, stop, stop + 1):
             return stop + 1
@@ -148,7 +182,7 @@ def _searched_end(text: str, low: int, high: int, visible: int) -> int:
     if text[high].isspace():
         # White space at the limit may continue as a blank line beyond it.
         end = rstrip(text, high)
-        if end > low and _LINE_BREAK.match(text, end):
+        if end > low and _line_ends(text, end):
             return end
     # A stop before `low` may have its closing quotes after it.
     reach = low - _CLOSED_REACH if low > _CLOSED_REACH else 0
@@ -158,11 +192,11 @@ def _searched_end(text: str, low: int, high: int, visible: int) -> int:
             visible = rstrip(text, visible)
             if visible <= low:
                 return -1
-            if _LINE_BREAK.match(text, visible):
+            if _line_ends(text, visible):
                 return visible
             continue
         follows = text[visible + 1 : visible + 3]
-        if follows[:1] == " " and follows != " »":
+        if follows[:1] == " " and follows not in {" »", " ["}:
             end = visible + 1
         elif stopped := _AFTER_STOP.match(text, visible):
             end = stopped.end()
@@ -176,7 +210,7 @@ def _searched_end(text: str, low: int, high: int, visible: int) -> int:
 def _all_ends(text: str, rule: SentenceRule | None) -> Iterator[int]:
     """Strictly rising ends, each directly after a visible character; the last one is the end of the text."""
     if rule is None:
-        found: Iterable[int] = _scan(line_feeds(text))
+        found: Iterable[int] = _scan(_with_own_stops(line_feeds(text)))
     elif isinstance(rule, str):
         raise TypeError("A rule is a compiled pattern or a callable; compile the text with re.compile")
     elif isinstance(rule, re.Pattern):
@@ -201,7 +235,7 @@ def _scan(text: str) -> Iterator[int]:
         end = match.end()
         if text[match.start()] == "\n":
             end = rstrip(text, match.start())
-            if end <= last or not _LINE_BREAK.match(text, end):
+            if end <= last or not _line_ends(text, end):
                 continue
         elif not _ends(text, match.start(), end):
             continue
@@ -241,11 +275,25 @@ def rstrip(text: str, end: int) -> int:
     return end
 
 
+def _line_ends(text: str, end: int) -> bool:
+    """Whether a sentence ends with the line that ends here: the author, and not a wrapping program, ended the line."""
+    if _LINE_BREAK.match(text, end):
+        return True
+    following = _NEXT_LINE.match(text, end)
+    if following is None:
+        return False
+    width = end - max(text.rfind("\n", max(0, end - _WIDE), end) + 1, end - _WIDE)
+    line, word = following.groups()
+    if width >= _WIDE or word.lstrip(OPENING)[:1].islower():
+        return width >= _WIDE
+    return max(width, len(line)) < _NARROW or width + len(word) + _RAGGED < len(line)
+
+
 def _ends(text: str, stop: int, end: int) -> bool:
     """Whether the stop, with its closing marks, ends a sentence. The caller has checked that it may."""
     follows = text[end : end + 2]
     if follows[-1:].isspace() or follows[:1] == "\n":
-        if _LINE_BREAK.match(text, end):
+        if _line_ends(text, end):
             return True
     elif follows[:1] == " ":
         known = _plainly_ends(text, stop, end)
@@ -303,9 +351,16 @@ def _full_stop_ends(text: str, stop: int, end: int) -> bool:
     following = text[end : end + 1]
     if not following or following.isspace():
         return True
-    is_quoted = end > stop + 1
-    if is_quoted and _HIRAGANA.match(following):
-        return False  # 「はい。」と言った
+    closed = text[end - 1]
+    if closed in "》〉" or (end > stop + 1 and closed != "]" and _HIRAGANA.match(following)):
+        return False  # 「はい。」と言った, and any stop that ends a title: 《…。》
     if following.isdigit() and text[stop] in _STOPS_IN_NUMBERS:
         return False
-    return following not in _PAUSES and not is_inside(text, end)
+    return following not in _PAUSES and not is_inside(text, end) and not _is_quoted(text, end)
+
+
+def _is_quoted(text: str, at: int) -> bool:
+    """Whether the place is inside a short quote or title: 《…。…》."""
+    marks = _QUOTE_MARK.findall(text[max(0, at - _QUOTE_REACH) : at])
+    following = _QUOTE_MARK.search(text[at : at + _QUOTE_REACH])
+    return bool(marks and following and marks[-1] in _QUOTES_OPEN and following[0] in _QUOTES_CLOSE)

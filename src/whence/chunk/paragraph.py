@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from whence.chunk.base import BoundaryType, ChunkingOptions, ChunkResult, Piece, as_chunks, merge_short
-from whence.chunk.boundaries import LastEnd, SentenceRule, line_feeds, rstrip, sentence_ends
-from whence.chunk.graphemes import cut_before, first_content
+from whence.chunk.boundaries import LastEnd, SentenceRule, cut_sentence, line_feeds, rstrip, sentence_ends
+from whence.chunk.graphemes import first_content
 from whence.chunk.markdown import Landmark, landmarks
 
 _BLANK_LINE = re.compile(r"[^\S\n]*\n[^\S\n]*\n")
@@ -129,7 +129,7 @@ class _Layout:
             return end, "sentence"
         if (end := self._last_sentence_end(low, high)) > low:
             return end, "sentence"
-        return rstrip(self.text, cut_before(self.text, low, high)), "character"
+        return cut_sentence(self.text, low, high), "character"
 
     def _last_block_end(self, low: int, high: int) -> int:
         beyond = first_content(self.text, high) if self.text[high].isspace() else high

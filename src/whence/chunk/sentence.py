@@ -1,8 +1,8 @@
 """Packs whole sentences into chunks."""
 
 from whence.chunk.base import ChunkingOptions, ChunkResult, Piece, as_chunks, merge_short, spans_as_chunks
-from whence.chunk.boundaries import SentenceRule, sentence_ends
-from whence.chunk.graphemes import cut_before, first_content
+from whence.chunk.boundaries import SentenceRule, cut_sentence, sentence_ends
+from whence.chunk.graphemes import first_content
 
 
 class SentenceStrategy:
@@ -44,12 +44,12 @@ class SentenceStrategy:
                     if "!" <= text[end + 1] <= "~":
                         start = end + 1
                         continue
-                elif text[end] == text[end + 1] == "\n" and "!" <= text[end + 2] <= "~":
+                elif text[end : end + 2] == "\n\n" and "!" <= text[end + 2] <= "~":
                     start = end + 2
                     continue
                 start = first_content(text, end)
             else:
-                end = start + len(text[start : cut_before(text, start, limit)].rstrip())
+                end = cut_sentence(text, start, limit)
                 ends.append(end)
                 start = first_content(text, end)
                 inside.add(start)

@@ -30,6 +30,7 @@ ENGLISH = [
     "World War II. was long.| It began in 1939.| It ended.",
     "She has a Ph.D. in physics.| He is the C.E.O. of it.",
     "First fact.[12]| Second fact.¹| Third fact.",
+    "First fact. [24]| Second fact? [3, 4] [5–7]| He wrote “so.” [8]| [Editor's note.]| See Fig. [9] here.| [10]: no mark.",
     "i like it.| it is good.| see you soon.",
     "**Bold end.**| Then _this one._| More.",
     "P.S. I love you.",
@@ -52,6 +53,16 @@ LISTS = [
     "Text\n|# Header\n|## Another\n\n|Body.",
 ]
 
+LINES = [
+    "From the paper comes this story :\n|The president has nominated two people to replace the judges.\n|More soon",
+    "Dear Nina,\n|Thanks.\n|Regards,\n|Kevin A. Boone\n|The office",
+    f"{'no wrapped line is as long as this, ' * 7}\n|it ends there",
+    "A line that was wrapped before the name of President\nBush, and therefore goes on with the next line.",
+    "In proportional type, a line may be some letters\nShorter than the next, although it goes on with it.",
+    "A line is short before a word that is too long:\nDonaudampfschifffahrtsgesellschaft is one of them.",
+    "A line that goes on with\na small letter, however long the next line is, does not end its sentence.",
+]
+
 LANGUAGES = [
     # German
     "Am 3. Oktober 1990 war es soweit.| Der 1. Platz ging an Dr. Müller.| Ludwig XIV. war König.",
@@ -72,7 +83,9 @@ LANGUAGES = [
     "Он жил на ул. Ленина.| Цена 5 тыс. руб. за штуку.| Потом уехал.",
     "Αυτό είναι.| Ο κ. Παπαδόπουλος ήρθε.| Καλά.",
     "ეს არის.| ეს მეორეა.",
+    "Τι κάνεις;| Καλά.| «Ποιος είναι;»| Ο Νίκος; όχι.| Τι είναι;| Αυτό.",
     "Բարեւ։| Ինչպես ես։| Լավ։",
+    "Բարեւ:| Նա ասաց «այո»:| «Լավ է»:| Երկու բան: մեկ, երկու:",
     # Arabic, Urdu, Hindi, Burmese, Amharic
     "هل هذا صحيح؟| نعم.| هذا جيد.",
     "یہ ایک جملہ ہے۔| یہ دوسرا ہے۔",
@@ -84,6 +97,8 @@ LANGUAGES = [
     "真的吗?|是的!|再见。",
     "私は学生です。|「はい。」と言った。|本当？|行く。",
     "３．１４です。|終わり。",
+    "我看了《你好！世界》和《八仙！》这两部电影。|很好！|“好。我走了。”|他走了。[1]|そして。",
+    "彼は「はい。そうです。」と言った。|終わり。",
     "한국어 문장입니다.| 두 번째 문장입니다!| 세 번째?",
 ]
 
@@ -116,10 +131,12 @@ UNBROKEN = [
     "、",
     "Mr.",
     "x. y. z.",
+    "of α; β; and γ",
+    "Note: This",
 ]
 
 
-@pytest.mark.parametrize("row", [*ENGLISH, *LISTS, *LANGUAGES, *INITIALS, *SHORT_FORMS])
+@pytest.mark.parametrize("row", [*ENGLISH, *LISTS, *LINES, *LANGUAGES, *INITIALS, *SHORT_FORMS])
 def test_sentences(row: str) -> None:
     found = [sentence.text for sentence in sentences(row.replace("|", ""))]
     assert found == [part.strip() for part in row.split("|")]

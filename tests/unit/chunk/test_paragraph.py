@@ -44,6 +44,9 @@ class TestParagraphs:
             ("character", 50),
         ]
 
+    def test_first_to_white_space(self) -> None:
+        assert {one[-4:] for one in cut("and more " * 40, 100)} == {"more"}
+
     def test_a_short_paragraph_joins_a_neighbour(self) -> None:
         text = "Short.\n\n" + "x" * 80 + "\n\n" + "y" * 80
         assert cut(text, 100, 50) == ["Short.\n\n" + "x" * 80, "y" * 80]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.texts import PROSE, options, texts
 
 from whence.chunk import CharacterStrategy, ChunkingOptions, ChunkResult, SentenceStrategy, sentences
+from whence.chunk.boundaries import line_feeds
 from whence.chunk.graphemes import first_content, is_inside
 
 SMALL = ChunkingOptions(max_chunk_size=100, min_chunk_size=10)
@@ -36,8 +37,11 @@ def reference(text: str, chosen: ChunkingOptions) -> list[tuple[int, int, str]]:
     start, kind = first_content(text, 0), "sentence"
     while start < len(text.rstrip()):
         fitting = [end for end in ends if start < end <= start + size]
-        cuts = [at for at in range(start + 1, start + size + 1) if not is_inside(text, at, start)]
-        cut = max(cuts, default=start + size)
+        places = range(start + 1, min(start + size, len(text) - 1) + 1)
+        lines = [at for at in places if line_feeds(text)[at] == "\n"]
+        spaces = [at for at in places if text[at].isspace()]
+        letters = [at for at in places if not is_inside(text, at, start)]
+        cut = max(lines or spaces or letters, default=start + size)
         end = fitting[-1] if fitting else len(text[:cut].rstrip())
         pieces.append((start, end, kind))
         start, kind = first_content(text, end), "sentence" if fitting else "character"
@@ -96,6 +100,18 @@ class TestSentence:
             (100, "character"),
             (61, "character"),
         ]
+
+    def test_a_sentence_over_the_maximum_is_cut_at_a_line_end_before_white_space(self) -> None:
+        found = SentenceStrategy().chunk("some words of it\n" * 4 + "and more " * 20, SMALL)
+        assert [(one.text[-8:], one.boundary_type) for one in found] == [
+            ("ds of it", "sentence"),
+            ("and more", "character"),
+            ("and more", "character"),
+        ]
+
+    def test_an_end_before_the_last_character(self) -> None:
+        text = "終" * 99 + "。x"
+        assert [one.text for one in SentenceStrategy().chunk(text, SMALL)] == ["終" * 99 + "。", "x"]
 
     def test_a_cut_never_tears_a_cluster(self) -> None:
         text = "👩‍👩‍👧‍👦" * 60
