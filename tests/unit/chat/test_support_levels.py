@@ -148,6 +148,7 @@ BRIDGE = (
         ("The report states that the iron bridge was officially opened by Anna Berg", BRIDGE, "verbatim"),
         ("It is made of iron and 120 metres long.", BRIDGE, "close"),
         ("In 1874, Anna Berg was opened by the iron bridge.", BRIDGE, None),
+        ("Tower painted wool and Anna.", "Harbour, Anna slowly. Tower painted wool and Berg.", None),
         ("In 120, the iron bridge was opened by Anna Berg.", BRIDGE, None),
         ("The bridge was opened by Anna Berg.", BRIDGE, None),  # which bridge?
         ("Anna Berg is 120 metres long.", BRIDGE, None),

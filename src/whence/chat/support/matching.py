@@ -88,7 +88,7 @@ def _exchanged(said: Sequence[Token], passage: Reading) -> Iterator[list[int]]:
             continue
         for place in _places(turned, passage):
             if len(place) == len(said):
-                border = passage.content[place[-cut - 1]].after
+                border = max(one.after for one in passage.content[place[-cut - 1] : place[-cut]])
                 if max(border, said[cut - 1].after) >= JOINT and border < SENTENCE_END:
                     yield place
 
