@@ -13,7 +13,7 @@ from whence.extract.rejections import Rejection
 from whence.extract.reply import proposals
 from whence.extract.schema import Schema
 from whence.extract.schema_reading import read_schema
-from whence.extract.values import same
+from whence.extract.values import is_among, same
 from whence.models import FoundObject, FoundRelationship, FoundValue
 from whence.text.names import name_key
 
@@ -76,6 +76,7 @@ class Claim:
     property: str
     value: Any
     span: Span | None
+    is_grounded: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +111,7 @@ class Merged:
         ]
         changed = [{one.property: one.value for one in some if one.property != "name"} for some in fresh]
         found = list(zip(outcome.objects, changed, strict=True))
+        _require_confirmed(outcome, before)
         return cls(
             objects=tuple(
                 New(type=each.key[0], name=each.name or "", ref=each.key, properties=values)
@@ -138,13 +140,35 @@ class Merged:
 def _claims(each: FoundObject) -> list[Claim]:
     assert each.ref is not None
     return [
-        Claim(object=each.ref, property=name, value=found.value, span=span_of(found))
+        Claim(
+            object=each.ref,
+            property=name,
+            value=found.value,
+            span=span_of(found),
+            is_grounded=found.is_grounded,
+        )
         for name, found in each.properties.items()
     ]
 
 
+def _require_confirmed(outcome: Outcome, before: Mapping[Any, Mapping[str, Any]]) -> None:
+    """A claim is a confirmation where it repeats what was known, and has a quote then."""
+    for each in outcome.objects:
+        for name, found in each.properties.items():
+            known = before.get(each.ref, {})
+            assert found.is_confirmed == (name in known and _has(known[name], found.value))
+            assert found.quote or not found.is_confirmed
+
+
 def _is_known(claim: Claim, before: Mapping[str, Any]) -> bool:
-    return claim.property in before and same(before[claim.property], claim.value)
+    return claim.property in before and _has(before[claim.property], claim.value)
+
+
+def _has(known: Any, value: Any) -> bool:
+    """Whether it is the known value; of a list, some of its elements."""
+    if isinstance(known, list) and isinstance(value, list):
+        return all(is_among(item, known) for item in value)
+    return same(known, value)
 
 
 def span_of(found: FoundValue | FoundRelationship) -> Span | None:
@@ -161,6 +185,7 @@ def merged(
     context: Sequence[str] = (),
     schema: Schema = SCHEMA,
     blind: bool = False,
+    lenient: bool = False,
     shown: Sequence[KnownObject] | None = None,
 ) -> Merged:
     reply = proposals({"objects": list(objects), "relationships": list(links)})
@@ -173,6 +198,7 @@ def merged(
         context=context,
         reply=reply,
         blind=blind,
+        lenient=lenient,
     )
     return Merged.of(outcome, there)
 

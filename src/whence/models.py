@@ -4,10 +4,10 @@ import os
 import random
 import re
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 from uuid import UUID
 
 DEFAULT_PROJECT_ID = UUID("00000000-0000-7000-8000-000000000001")
@@ -19,6 +19,7 @@ JobType = Literal["document_processing", "extraction"]
 JobStatus = Literal["pending", "processing", "completed", "failed", "cancelled"]
 JobStage = Literal["parsing", "chunking", "embedding", "storing", "extracting"]
 ExtractionSwitch = Literal["auto", "manual"]
+Grounding = Literal["strict", "lenient"]
 ExtractorName = str
 """`model`, `rules`, or the name of an extractor from another distribution."""
 
@@ -219,6 +220,31 @@ class GraphObject:
     updated_at: datetime
     aliases: Sequence[str] = ()
     """What chunks call it instead of its name, and the names of objects merged into it."""
+    ungrounded: Sequence[str] = ()
+    """Properties whose value no chunk has; `name` if no chunk has the name."""
+
+
+class WithProperties(Protocol):
+    """An object of the graph, in any of its forms."""
+
+    @property
+    def properties(self) -> Mapping[str, Any]: ...
+
+    @property
+    def ungrounded(self) -> Sequence[str]: ...
+
+
+AnyObject = TypeVar("AnyObject", bound=WithProperties)
+
+
+def grounded(found: WithProperties) -> dict[str, Any]:
+    """The properties without ungrounded values."""
+    return {name: value for name, value in found.properties.items() if name not in found.ungrounded}
+
+
+def only_grounded(found: Iterable[AnyObject]) -> list[AnyObject]:
+    """The objects without ungrounded values. An object without a grounded name is left out."""
+    return [replace(each, properties=grounded(each)) for each in found if "name" not in each.ungrounded]  # type: ignore[type-var]  # all are dataclasses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,6 +288,9 @@ class Place:
     ordered_by: OrderedBy
 
 
+Operation = Literal["created", "updated", "confirmed", "set"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """One chunk, or a person, says that one object has this property."""
@@ -270,7 +299,7 @@ class Claim:
     object_id: UUID
     property_name: str
     value: Any
-    operation: Literal["created", "updated", "confirmed", "set"]
+    operation: Operation
     schema_number: int
     quote: str | None
     start_offset: int | None
@@ -278,6 +307,8 @@ class Claim:
     end_offset: int | None
     elements: list[dict[str, Any]] | None
     """The place of each element of a list, with the fields of `FoundElement`."""
+    is_grounded: bool
+    """False if the chunk does not have the value."""
     extracted_at: datetime
     current: bool
     """True if the object has its value, or its elements: the newest claim, except for names and lists."""
@@ -323,7 +354,7 @@ class FoundValue:
     start_offset: int | None = None
     end_offset: int | None = None
     is_grounded: bool = True
-    """Whether the chunk has the value, verbatim or normalised."""
+    """False for a specific value that the chunk does not have. Only lenient projects keep those."""
     is_confirmed: bool = False
     """The object had this value before; the chunk is a further source of it."""
     elements: tuple["FoundElement", ...] = ()
@@ -338,6 +369,8 @@ class FoundElement:
     end_offset: int | None = None
 
 
+ClaimKey = tuple[UUID, str]
+"""The object and the property that identify a claim of a chunk."""
 ObjectKey = tuple[str, str]
 """Type and normalised name, which identify an object in its project."""
 
@@ -414,6 +447,8 @@ class ChunkExtraction:
     objects: Sequence[FoundObject] = ()
     relationships: Sequence[FoundRelationship] = ()
     aliases: Sequence[FoundAlias] = ()
+    withdrawn: Sequence[ClaimKey] = ()
+    """Earlier claims of the chunk that do not hold any more."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     extracted_at: datetime = field(default_factory=now)

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 def test_projects(hosted: "Installation") -> None:
     created = hosted.json("projects", "create", "Manuals", "--description=of machines", "--extraction=manual")
-    assert created["config"] == {"extraction": "manual", "extractor": None, "context": None}
+    assert created["config"] == {
+        "extraction": "manual",
+        "extractor": None,
+        "context": None,
+        "verify": None,
+        "grounding": None,
+    }
     assert created["language"] == "english"
     assert UUID(created["id"]).version == 7
     assert (created["name"], created["description"]) == ("Manuals", "of machines")
@@ -159,16 +165,31 @@ def test_what_is_chosen_for_a_project_is_set_and_shown(hosted: "Installation") -
         "extraction  manual (by default)",
         "extractor   rules (by default)",
         f"context     {USUAL_CONTEXT} (by default)",
+        "grounding   strict (by default)",
     ]
     changed = hosted.run("projects", "set", "Manuals", "--extraction=auto", "--description=of machines")
     assert changed.stdout == f"Changed project Manuals ({made['id']}).\n"
-    hosted.run("projects", "set", made["id"], "--language=german", "--extractor=rules")
+    hosted.run("projects", "set", made["id"], "--language=german", "--extractor=rules", "--grounding=lenient")
     shown = hosted.json("projects", "show", "Manuals")
-    assert shown["config"] == {"extraction": "auto", "extractor": "rules", "context": None}
+    chosen = {
+        "extraction": "auto",
+        "extractor": "rules",
+        "context": None,
+        "verify": None,
+        "grounding": "lenient",
+    }
+    assert shown["config"] == chosen
     assert shown["language"] == "german"
     assert shown["description"] == "of machines"
-    back = hosted.json("projects", "set", "Manuals", "--extraction=default", "--description=")
-    assert back["config"] == {"extraction": None, "extractor": "rules", "context": None}
+    reset = ("--extraction=default", "--grounding=default", "--description=")
+    back = hosted.json("projects", "set", "Manuals", *reset)
+    assert back["config"] == {
+        "extraction": None,
+        "extractor": "rules",
+        "context": None,
+        "verify": None,
+        "grounding": None,
+    }
     assert back["description"] is None
     assert "extraction  manual (by default)" in hosted.run("projects", "show", "Manuals").stdout
     near = ("--context=objectSimilarityThreshold=0.5", "--context=positionalCount=2")
@@ -197,4 +218,10 @@ def test_what_is_set_must_be_known(hosted: "Installation") -> None:
     for wrong in ("near=1", "positionalCount=many", "positionalCount=11", "objectSimilarityThreshold=7"):
         hosted.refused("projects", "set", "default", f"--context={wrong}", code=1)
     config = hosted.json("projects", "show", "default")["config"]
-    assert config == {"extraction": None, "extractor": None, "context": None}
+    assert config == {
+        "extraction": None,
+        "extractor": None,
+        "context": None,
+        "verify": None,
+        "grounding": None,
+    }

@@ -99,22 +99,19 @@ async def test_what_a_model_has_from_elsewhere_is_not_taken_over(
     model.default = replies(lambda primary, _: reply if "Alpha" in primary else json.loads(NOTHING))
     job = await extract(by_hand, await ingest_parts(by_hand, *PARTS))
     assert job["status"] == "completed"
-    # Beta stands in the next chunk. Omega stands nowhere: that may be a paraphrase, and has no quote.
-    assert graph(dsn) == {"Component Alpha": {}, "Component Omega": {}}
-    assert rows(dsn, "SELECT value, quote FROM kb.object_provenance ORDER BY quote") == [
-        ("Alpha", "Alpha"),
-        ("Omega", None),
-    ]
+    # Beta stands in the next chunk, Omega nowhere.
+    assert graph(dsn) == {"Component Alpha": {}}
+    assert rows(dsn, "SELECT value, quote FROM kb.object_provenance") == [("Alpha", "Alpha")]
     ((reason,),) = rows(dsn, "SELECT reason FROM kb.chunk_extractions WHERE outcome = 'extracted'")
     assert reason == (
-        "Rejected: context_only 1, unknown_id 1, unknown_property 1, unknown_type 2, wrong_value 1"
+        "Rejected: context_only 1, ungrounded 1, unknown_id 1, unknown_property 1, unknown_type 2, wrong_value 1"
     )
 
 
 async def test_of_ten_thousand_objects_the_first_two_hundred_count(
     by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
 ) -> None:
-    text = " ".join(f"n{at}" for at in range(180))
+    text = " ".join(f"n{at}" for at in range(200))
     objects = [{"type": "Component", "name": f"n{at}"} for at in range(10_000)]
     model.default = replies(lambda *_: {"objects": objects})
     job = await extract(by_hand, await ingest_parts(by_hand, text))
@@ -227,7 +224,13 @@ async def test_rules_extract_where_the_project_wants_them(
 ) -> None:
     changed = {"config": {"extractor": "rules"}}
     project = data_of(await client.patch(f"{PROJECTS}/{DEFAULT_PROJECT_ID}", json=changed))
-    assert project["config"] == {"extraction": None, "extractor": "rules", "context": None, "verify": None}
+    assert project["config"] == {
+        "extraction": None,
+        "extractor": "rules",
+        "context": None,
+        "verify": None,
+        "grounding": None,
+    }
     document_id = await ingest_parts(client, "REQ-12: The Gateway must log every request.\n\nOwner: Jane Doe")
     (job,) = await extractions(client, document_id)
     assert (job["status"], job["extraction"]["extractor"], model.requests) == ("completed", "rules", [])

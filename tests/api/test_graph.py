@@ -77,6 +77,7 @@ async def test_a_relationship_says_where_it_came_from(client: httpx.AsyncClient,
     data = data_of(await client.get(f"{RELATIONSHIPS}/{told.checks}"))
     (source,) = data["sources"]
     assert set(source) == CLAIM_FIELDS - {
+        "ungrounded",
         "elements",
         "object_id",
         "property_name",

@@ -26,7 +26,7 @@ from whence.settings import Settings
 
 NAME = "OAuth 2.0"
 NEW = {"type": "Requirement", "name": NAME, "description": "Must support OAuth"}
-FIRST = "The system must support OAuth 2.0 for authentication. Must support OAuth for all users."
+FIRST = "The system must support OAuth 2.0 for authentication. Must support OAuth for all users at login."
 
 
 @pytest.fixture
@@ -168,12 +168,12 @@ async def test_a_value_that_another_object_has_stays_with_it(
 
 
 async def test_an_echo_changes_nothing(by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str) -> None:
-    """All that is known, said again with its id, of a chunk that has the words: no row, no time, no source changes."""
+    """All that is known, said again with its id: no row, no time, no source changes."""
     model.default = replies(lambda *_: {"objects": [NEW]})
     await extract(by_hand, await ingest_parts(by_hand, FIRST))
     before, times = picture(dsn), rows(dsn, "SELECT updated_at FROM kb.graph_objects")
     model.default = replies(lambda _, known: {"objects": [known[NAME]]})
-    other = await ingest_parts(by_hand, f"Users of OAuth 2.0 see the dashboard. {FIRST}")
+    other = await ingest_parts(by_hand, "Users of OAuth see the dashboard.")
     job = await extract(by_hand, other)
     assert (job["extraction"]["extracted"], job["extraction"]["empty"]) == (0, 1)
     assert picture(dsn) == before
@@ -187,7 +187,7 @@ async def test_of_an_echo_with_something_new_only_the_new_is_recorded(
     await extract(by_hand, await ingest_parts(by_hand, FIRST))
     before = provenance(dsn, NAME)
     model.default = replies(lambda _, known: {"objects": [{**known[NAME], "expiration": "1 hour"}]})
-    await extract(by_hand, await ingest_parts(by_hand, f"OAuth 2.0 ends after 1 hour. {FIRST}"))
+    await extract(by_hand, await ingest_parts(by_hand, "OAuth ends after 1 hour."))
     assert provenance(dsn, NAME) == [*before, (1, "expiration", "updated", "v1", "1 hour")]
     require_sound(dsn)
 

@@ -93,6 +93,7 @@ async def test_an_object_grows_chunk_by_chunk_and_schema_by_schema(
         (1, "name", "created", "v1", NAME),
         (1, "description", "created", "v1", "Must support OAuth"),
         (5, "expiration", "updated", "v1", "1 hour"),
+        (8, "name", "confirmed", "v1", NAME),
     ]
     assert provenance(dsn, NAME) == before
     assert graph(dsn) == {

@@ -16,7 +16,17 @@ from whence.store import Store
 pytestmark = pytest.mark.one_app
 
 OBJECTS = "/api/v1/objects"
-OBJECT_FIELDS = {"id", "project_id", "type", "name", "properties", "aliases", "created_at", "updated_at"}
+OBJECT_FIELDS = {
+    "id",
+    "project_id",
+    "type",
+    "name",
+    "properties",
+    "aliases",
+    "ungrounded",
+    "created_at",
+    "updated_at",
+}
 CLAIM_FIELDS = {
     "id",
     "object_id",
@@ -39,6 +49,7 @@ CLAIM_FIELDS = {
     "as_of",
     "ordered_by",
     "elements",
+    "ungrounded",
     "document_end",
 }
 HOSTILE = "<script>alert('x')</script> \u202eevil\u202c \x1b[31mred\x07 ]]> & \"quoted\" 漢字"

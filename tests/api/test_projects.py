@@ -56,7 +56,7 @@ async def test_names_are_unique(client: httpx.AsyncClient) -> None:
 async def test_a_project_is_created_with_what_is_chosen_for_it(client: httpx.AsyncClient) -> None:
     body = {"name": "x", "language": "german", "config": {"extraction": "manual", "extractor": None}}
     made = (await client.post(PROJECTS, json=body)).json()["data"]
-    chosen = {"extraction": "manual", "extractor": None, "context": None}
+    chosen = {"extraction": "manual", "extractor": None, "context": None, "verify": None, "grounding": None}
     assert (made["language"], made["config"]) == ("german", chosen)
     assert (await client.get(f"{PROJECTS}/{made['id']}")).json()["data"] == made
     wrong: list[Any] = [None, [], {"extraction": "sometimes"}, {"extractor": 1}, {"bogus": 1}]
@@ -138,11 +138,11 @@ async def test_an_unknown_choice_is_named_beside_the_known(client: httpx.AsyncCl
     assert answer.status_code == 400
     assert answer.json()["error"] == {
         "code": "INVALID_REQUEST",
-        "message": "config.bogus is unknown; known are extraction, extractor, context",
+        "message": "config.bogus is unknown; known are extraction, extractor, context, verify, grounding",
         "details": {
             "field": "config.bogus",
             "provided": 1,
-            "expected": "one of extraction, extractor, context",
+            "expected": "one of extraction, extractor, context, verify, grounding",
         },
     }
 
@@ -192,7 +192,13 @@ async def test_a_context_that_cannot_be_is_refused(
     assert error["details"]["field"] == field
     assert error["details"]["expected"]
     found = (await client.get(f"{PROJECTS}/{DEFAULT_PROJECT_ID}")).json()["data"]["config"]
-    assert found == {"extraction": None, "extractor": None, "context": None}
+    assert found == {
+        "extraction": None,
+        "extractor": None,
+        "context": None,
+        "verify": None,
+        "grounding": None,
+    }
 
 
 async def test_lists_are_paged(client: httpx.AsyncClient, store: Store) -> None:

@@ -132,7 +132,8 @@ async def test_what_the_chunks_before_spoke_of_comes_last_and_the_nearest_first(
         context = await gather(store, around, options, await named(store, around))
         return [each.name for each in context.objects]
 
-    assert await shown() == ["Alike", "Both", "Just now"]
-    assert await shown(positional_count=2) == ["Alike", "Both", "Just now", "Before"]
-    assert await shown(positional_count=2, related_object_count=3) == ["Alike", "Both", "Just now"]
-    assert await shown(positional_count=0) == ["Alike"]
+    # The chunk was read before: its own objects come first.
+    assert await shown() == ["Alike", "After", "Both", "Just now"]
+    assert await shown(positional_count=2) == ["Alike", "After", "Both", "Just now", "Before"]
+    assert await shown(positional_count=2, related_object_count=3) == ["Alike", "After", "Both"]
+    assert await shown(positional_count=0) == ["Alike", "After"]

@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import ConfigDict, Field, field_validator
 
 from whence.api.base import CamelShape, RequestShape
-from whence.api.search import FiltersRequest
+from whence.api.search import UNGROUNDED, FiltersRequest
 from whence.api.values import Flag, Ident, text, whole, wrong
 from whence.chat import MAX_SOURCES, Answer, Asked, Source, Sources
 from whence.chat.support import Judgement, Level, Origin
@@ -41,6 +41,7 @@ class ChatQuestion(RequestShape):
         default=None,
         description="Have the model judge each citation. Default: as the project and `WHENCE_VERIFY` say.",
     )
+    include_ungrounded: Flag = Field(default=False, description=UNGROUNDED)
 
     def asked(self) -> Asked:
         return Asked(
@@ -49,6 +50,7 @@ class ChatQuestion(RequestShape):
             limit=self.limit,
             filters=None if self.filters is None else self.filters.filters(),
             verify=self.verify,
+            include_ungrounded=self.include_ungrounded,
         )
 
 

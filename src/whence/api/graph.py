@@ -14,6 +14,7 @@ from whence.api.values import Ident
 from whence.models import (
     Claim,
     GraphObject,
+    Operation,
     OrderedBy,
     Outcome,
     Place,
@@ -49,6 +50,9 @@ class ObjectModel(AnswerShape):
     aliases: list[str] = Field(
         description="What chunks call it instead of its name, and the names of objects merged into it.",
         examples=[["ASEAN"]],
+    )
+    ungrounded: list[str] = Field(
+        description="Properties whose value no chunk states; `name` where no chunk has the name."
     )
     created_at: datetime
     updated_at: datetime
@@ -123,8 +127,11 @@ class ClaimModel(Grounds):
     object_id: UUID
     property_name: str = Field(examples=["expiration"])
     value: Any
-    operation: Literal["created", "updated", "confirmed", "set"] = Field(description="`set`: by a person.")
+    operation: Operation = Field(
+        description="`confirmed`: the chunk repeats what was known. `set`: by a person."
+    )
     elements: list[ElementModel] | None = Field(description="Of a list: where each element comes from.")
+    ungrounded: bool = Field(description="The chunk does not state the value; the project is lenient.")
     current: bool = Field(description="The object has its value now; of a list, its elements.")
     rejected: bool = Field(default=False, description="A person rejected the claim.")
     author: str | None = Field(default=None, description="Who set the value or rejected the claim.")
@@ -133,9 +140,9 @@ class ClaimModel(Grounds):
 
     @classmethod
     def of(cls, claim: Claim | RelationshipClaim, /, **more: Any) -> Self:
-        said: dict[str, Any] = {}
+        said: dict[str, Any] = {"ungrounded": isinstance(claim, Claim) and not claim.is_grounded}
         if isinstance(claim, Claim) and claim.word is not None:
-            said = {**asdict(claim.word), "rejected": claim.operation != "set"}
+            said |= {**asdict(claim.word), "rejected": claim.operation != "set"}
         return super().of(claim, **said, **more)
 
 
@@ -332,7 +339,7 @@ class MentionedObject(ObjectModel):
 
 class EventModel(AnswerShape):
     id: UUID = Field(description="The id of the claim, of the merge, or of the correction.")
-    event: Literal["created", "updated", "confirmed", "merged", "set", "rejected", "undone"]
+    event: Literal[Operation, "merged", "rejected", "undone"]
     happened_at: datetime
     property_name: str | None
     value: Any

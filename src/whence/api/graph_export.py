@@ -10,7 +10,7 @@ from uuid import UUID
 
 from whence.api.base import AnswerShape
 from whence.api.graph import TracedObject, TracedRelationship
-from whence.models import Claim, GraphObject, Relationship, RelationshipClaim
+from whence.models import Claim, GraphObject, Relationship, RelationshipClaim, only_grounded
 from whence.store import Store
 
 T = TypeVar("T")
@@ -19,9 +19,12 @@ MEDIA_TYPE = "application/x-ndjson"
 _BATCH = 500
 
 
-async def exported(store: Store, project_id: UUID) -> AsyncIterator[bytes]:
+async def exported(
+    store: Store, project_id: UUID, *, include_ungrounded: bool = False
+) -> AsyncIterator[bytes]:
     written: set[UUID] = set()
-    async for objects in _batches(store.graph.objects.every(project_id)):
+    async for some in _batches(store.graph.objects.every(project_id)):
+        objects = some if include_ungrounded else only_grounded(some)
         written |= {one.id for one in objects}
         yield b"".join([_line("object", one) for one in await _objects_with_sources(store, objects)])
     async for edges in _batches(store.graph.relationships.every(project_id)):
@@ -30,9 +33,13 @@ async def exported(store: Store, project_id: UUID) -> AsyncIterator[bytes]:
 
 
 async def _objects_with_sources(store: Store, objects: Sequence[GraphObject]) -> list[TracedObject]:
+    if not objects:
+        return []
     claims: dict[UUID, list[Claim]] = {one.id: [] for one in objects}
+    has = {one.id: {"name", *one.properties} for one in objects}
     for claim in await store.graph.provenance.current(objects[0].project_id, claims):
-        claims[claim.object_id].append(claim)
+        if claim.property_name in has[claim.object_id]:
+            claims[claim.object_id].append(claim)
     return [TracedObject.traced(one, claims[one.id]) for one in objects]
 
 

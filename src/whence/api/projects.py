@@ -12,7 +12,15 @@ from whence.api.search import ContextChoice
 from whence.api.values import storable
 from whence.errors import BadInput
 from whence.extract.context import amended
-from whence.models import MAX_NAME, PROJECT_NAME, ExtractionSwitch, ExtractorName, Project, project_name
+from whence.models import (
+    MAX_NAME,
+    PROJECT_NAME,
+    ExtractionSwitch,
+    ExtractorName,
+    Grounding,
+    Project,
+    project_name,
+)
 from whence.search.index import reindex
 from whence.store import Store
 from whence.text.lexer import DEFAULT_LANGUAGE, LANGUAGES
@@ -37,6 +45,11 @@ class ProjectConfig(RequestShape):
     context: ContextChoice | None = Field(default=None, description="What the extractor is shown.")
     verify: bool | None = Field(
         default=None, description="Whether the chat model judges the citations of answers."
+    )
+    grounding: Grounding | None = Field(
+        default=None,
+        description="`strict` (the default) rejects specific values that the chunk does not state. `lenient` keeps them, "
+        "marked as `ungrounded`.",
     )
 
     def chosen(self) -> dict[str, Any]:
@@ -120,7 +133,9 @@ class ProjectModel(AnswerShape):
     name: str = Field(examples=["handbooks"])
     description: str | None
     language: str = Field(description="The language of the texts.", examples=["english"])
-    config: ProjectConfig = Field(examples=[{"extraction": "auto", "extractor": None, "context": None}])
+    config: ProjectConfig = Field(
+        examples=[{"extraction": "auto", "extractor": None, "context": None, "grounding": "strict"}]
+    )
     created_at: datetime
     updated_at: datetime
 

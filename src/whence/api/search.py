@@ -32,6 +32,7 @@ POSITIONAL = "Chunks before it, and as many after it."
 SEMANTIC = "Most similar chunks, those of the same document first."
 RELATED = "Maximum number of objects of the graph."
 SIMILARITY = "Minimum similarity of an object that the chunk does not name."
+UNGROUNDED = "Include objects and values that no chunk states. Only projects with lenient grounding have any."
 
 
 class TimeSpan(RequestShape):
@@ -96,8 +97,8 @@ class ContextChoice(RequestShape):
         default=None, description=f"{SIMILARITY} Default 0.7."
     )
 
-    def expansion(self) -> Expansion:
-        return Expansion(**self.model_dump(exclude_none=True))
+    def expansion(self, *, include_ungrounded: bool = False) -> Expansion:
+        return Expansion(**self.model_dump(exclude_none=True), include_ungrounded=include_ungrounded)
 
 
 class SearchRequest(RequestShape):
@@ -118,12 +119,14 @@ class SearchRequest(RequestShape):
     expand: ContextChoice | None = Field(
         default=None, description="Context for each hit; empty: the defaults."
     )
+    include_ungrounded: Flag = Field(default=False, description=UNGROUNDED)
 
     def question(self) -> Question:
+        ungrounded = self.include_ungrounded
         return Question(
             filters=None if self.filters is None else self.filters.filters(),
-            expansion=None if self.expand is None else self.expand.expansion(),
-            **self.model_dump(exclude={"project_id", "filters", "expand"}),
+            expansion=None if self.expand is None else self.expand.expansion(include_ungrounded=ungrounded),
+            **self.model_dump(exclude={"project_id", "filters", "expand", "include_ungrounded"}),
         )
 
 

@@ -49,6 +49,8 @@ class Asked:
     limit: int = 8
     """Maximum number of chunks from the search."""
     filters: Filters | None = None
+    include_ungrounded: bool = False
+    """Whether graph facts may have values that no chunk states."""
     notes: tuple[str, ...] = ()
     """Notes about the request, to return with the answer."""
     verify: bool | None = None
@@ -208,7 +210,10 @@ class Chat:
         sources = [Source.of_hit(hit) for hit in found.hits]
         # If no chunk is relevant, an object that is only similar to the question is not relevant either.
         near = await near_to(self._store, project_id, query, found.vector, limit=most) if sources else []
-        facts = await told_by_graph(self._store, project_id, named, near, document_ids=documents)
+        ungrounded = asked.include_ungrounded
+        facts = await told_by_graph(
+            self._store, project_id, named, near, document_ids=documents, include_ungrounded=ungrounded
+        )
         if facts:
             behind = await self._behind(project_id, facts, sources, found.vector)
             sources = [Source.of_graph(facts), *sources, *behind]

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
-from whence.models import GraphObject, Relationship
+from whence.models import GraphObject, Relationship, only_grounded
 from whence.search import QueryVector, values_claimed
 from whence.store import Store
 from whence.text.cjk import is_unspaced
@@ -47,14 +47,17 @@ async def told_by_graph(
     near: Sequence[GraphObject],
     *,
     document_ids: Sequence[UUID] | None = None,
+    include_ungrounded: bool = False,
 ) -> list[Fact]:
     """Facts about objects that the question names or resembles, as many as fit; with `document_ids`, only what these documents say."""
-    objects = list({one.id: one for one in (*named, *near)}.values())
+    found = {one.id: one for one in (*named, *near)}.values()
+    objects = list(found) if include_ungrounded else only_grounded(found)
     provenance = store.graph.provenance
     objects = objects[:MOST_OBJECTS] if document_ids is None else objects
     if not objects:
         return []
     claims = await provenance.current(project_id, [one.id for one in objects], document_ids=document_ids)
+    claims = [claim for claim in claims if include_ungrounded or claim.is_grounded]
     if document_ids is not None:
         objects = values_claimed(objects, claims)[:MOST_OBJECTS]
     ids = [one.id for one in objects]
@@ -62,6 +65,10 @@ async def told_by_graph(
     relationships = await store.graph.relationships.around(
         project_id, ids, document_ids=document_ids, limit=_MOST_RELATIONSHIPS
     )
+    if not include_ungrounded:
+        ends = {end for one in relationships for end in (one.source_id, one.target_id)}
+        sure = {one.id for one in only_grounded(await store.graph.objects.many(project_id, ends))}
+        relationships = [one for one in relationships if {one.source_id, one.target_id} <= sure]
     said: dict[tuple[UUID, str], dict[str, Any]] = {}
     for claim in claims:
         if claim.origin is None:  # a person's word has no chunk

@@ -345,12 +345,14 @@ async def rejected(app: App, *, job: UUID) -> None:
 @click.option(
     "--output", type=click.File("wb", atomic=True), default="-", help="A file; by default standard output."
 )
+@click.option("--include-ungrounded", is_flag=True, help="Also values that no chunk states.")
 @on_app
-async def export(app: App, *, project: str, output: IO[bytes]) -> None:
+async def export(app: App, *, project: str, output: IO[bytes], include_ungrounded: bool) -> None:
     """Write the whole graph of a project as JSON Lines, each value with its sources."""
     from whence.api.graph_export import exported
 
-    async for part in exported(app.store, (await find_project(app, project)).id):
+    found = await find_project(app, project)
+    async for part in exported(app.store, found.id, include_ungrounded=include_ungrounded):
         output.write(part)
 
 

@@ -25,7 +25,11 @@ _extractor = click.option(
     "--extractor", metavar="NAME", help="The extractor: model, rules, an installed one or default."
 )
 
-
+_grounding = click.option(
+    "--grounding",
+    type=click.Choice(("strict", "lenient", _NO_CHOICE)),
+    help="Reject specific values that the chunk does not state (strict, the default), or keep and mark them.",
+)
 _name = click.argument("name")
 _language = click.option(
     "--language",
@@ -73,6 +77,7 @@ async def show(app: App, *, project: str) -> None:
 @_language
 @_extraction
 @_extractor
+@_grounding
 @options.json
 @on_app
 async def create(
@@ -83,12 +88,15 @@ async def create(
     language: str | None,
     extraction: str | None,
     extractor: str | None,
+    grounding: str | None,
 ) -> None:
     """Create a project. Options that are not given follow the settings."""
     from whence.api.projects import ProjectCreate
     from whence.api.reading import read
 
-    fields = _read_fields(description, language, extraction, extractor)
+    fields = _read_fields(
+        description, language, extraction=extraction, extractor=extractor, grounding=grounding
+    )
     body = read(ProjectCreate, {"name": name, **fields})
     app.extractors.require_known(body.config.extractor)
     made = await app.store.projects.create(
@@ -113,6 +121,7 @@ async def rename(app: App, *, project: str, name: str) -> None:
 @_language
 @_extraction
 @_extractor
+@_grounding
 @click.option(
     "--context",
     multiple=True,
@@ -130,13 +139,16 @@ async def set_project(
     language: str | None,
     extraction: str | None,
     extractor: str | None,
+    grounding: str | None,
     context: tuple[str, ...],
 ) -> None:
     """Change the options that are given; the others stay. `default` resets one to the settings.
 
     A new language rebuilds the text index.
     """
-    fields = _read_fields(description, language, extraction, extractor, context)
+    shown = _NO_CHOICE if context == (_NO_CHOICE,) else _reset(options.read_pairs("--context", context))
+    choices = {"extraction": extraction, "extractor": extractor, "grounding": grounding, "context": shown}
+    fields = _read_fields(description, language, **choices)
     if not fields:
         raise click.UsageError("Nothing to change: give one of the options")
     await _change(app, project, fields, "Changed")
@@ -181,17 +193,9 @@ async def _change(app: App, project: str, fields: dict[str, Any], done: str) -> 
     _report(await change.apply(app.store, await find_project(app, project)), done)
 
 
-def _read_fields(
-    description: str | None,
-    language: str | None,
-    extraction: str | None,
-    extractor: str | None,
-    context: tuple[str, ...] = (),
-) -> dict[str, Any]:
+def _read_fields(description: str | None, language: str | None, **choices: Any) -> dict[str, Any]:
     """The options that were given, as fields of the API's requests. The value `default` becomes null."""
-    shown = _NO_CHOICE if context == (_NO_CHOICE,) else _reset(options.read_pairs("--context", context))
-    config = _reset({"extraction": extraction, "extractor": extractor, "context": shown})
-    fields = {"language": language, "config": config}
+    fields = {"language": language, "config": _reset(choices)}
     given: dict[str, Any] = {name: value for name, value in fields.items() if value}
     return given if description is None else {**given, "description": description or None}
 
@@ -217,6 +221,7 @@ def _list_options(app: App, project: "Project") -> list[tuple[str, str]]:
         "extraction": app.orders.switch(project),
         "extractor": chosen.get("extractor") or app.orders.extractor(project),
         "context": ", ".join(f"{name} {value}" for name, value in context.items()),
+        "grounding": chosen.get("grounding") or "strict",
     }
     return [(name, value if chosen.get(name) else f"{value} (by default)") for name, value in options.items()]
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from whence.models import ClaimKey
+
 OPTION_NAMES = {
     "positionalCount": "positional_count",
     "semanticChunkCount": "semantic_chunk_count",
@@ -56,6 +58,27 @@ class KnownObject:
     """All properties but the name."""
     aliases: Sequence[str] = ()
     """What chunks call it instead of its name."""
+    ungrounded: Sequence[str] = ()
+    """Properties whose value no chunk states."""
+    asked_again: frozenset[str] = frozenset()
+    """Properties that the prompt leaves out: only this chunk claims them, and it does not have their words."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierClaim:
+    """What an earlier reading of the primary chunk claimed."""
+
+    object_id: UUID
+    said_of: UUID
+    """The object that was meant: another one after a merge."""
+    name: str
+    """Of the object."""
+    property_name: str
+    value: Any
+
+    @property
+    def claimed(self) -> ClaimKey:
+        return self.object_id, self.property_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +91,7 @@ class ExtractionContext:
     next: tuple[ChunkText, ...] = ()
     semantic: tuple[ChunkText, ...] = ()
     objects: tuple[KnownObject, ...] = ()
+    earlier: tuple[EarlierClaim, ...] = ()
 
     @property
     def chunks(self) -> tuple[ChunkText, ...]:

@@ -14,8 +14,9 @@ from uuid import UUID
 import orjson
 
 from whence.errors import ChunkNotFound
-from whence.extract.context import ChunkText, ContextOptions, ExtractionContext, KnownObject
-from whence.models import EmbeddingSpace, GraphObject
+from whence.extract.context import ChunkText, ContextOptions, EarlierClaim, ExtractionContext, KnownObject
+from whence.extract.evidence import Evidence
+from whence.models import ClaimKey, EmbeddingSpace, GraphObject
 from whence.search import Context, Expansion, Search
 from whence.store import Store
 from whence.store.chunks import ChunkView
@@ -25,7 +26,7 @@ from whence.text.names import name_key, names_in
 MOST_NAMED = 50
 """Maximum number of objects whose names occur in the chunk."""
 MOST_BESIDE = 20
-"""Maximum number of objects with claims from the preceding chunks: "it" may refer to any of them."""
+"""Maximum number of objects with claims from the chunk itself and the preceding ones: "it" may refer to any of them."""
 MOST_NUMBERED = 10
 """Maximum number of objects whose names occur without the trailing number: "OAuth" mentions "OAuth 2.0"."""
 SPARE = 40
@@ -71,7 +72,7 @@ class Named(NamedTuple):
     exactly: Sequence[GraphObject] = ()
     but_a_number: Sequence[GraphObject] = ()
     before: Sequence[GraphObject] = ()
-    """Objects of the preceding chunks. The chunk may refer to them without their names."""
+    """Objects of an earlier reading of the chunk, and of the preceding chunks. It may refer to them without their names."""
 
 
 async def look_around(
@@ -102,7 +103,11 @@ async def named(store: Store, around: Surroundings) -> Named:
     return Named(
         await objects.named(project_id, names, text=around.primary["content"], limit=MOST_NAMED),
         await objects.numbered(project_id, names, limit=MOST_NUMBERED),
-        await objects.given_by(project_id, [UUID(view["id"]) for view in around.previous], limit=MOST_BESIDE),
+        await objects.given_by(
+            project_id,
+            [around.chunk_id, *(UUID(view["id"]) for view in around.previous)],
+            limit=MOST_BESIDE,
+        ),
     )
 
 
@@ -125,12 +130,22 @@ async def gather(
     known |= {each.id: each for each in by_name.but_a_number if each.id not in known}
     room = max(options.related_object_count - len(known), 0)
     beside = [each for each in by_name.before if each.id not in known]
+    primary = _text(around.primary)
+    rows = await store.graph.provenance.earlier(around.project_id, around.chunk_id)
+    earlier = tuple(EarlierClaim(*row) for row in rows)
+    evidence = Evidence(primary.text, ())
+    unstated = {
+        (claim.object_id, claim.property_name)
+        for claim in earlier
+        if not evidence.place(claim.value, of=claim.name)
+    }
     return ExtractionContext(
-        primary=_text(around.primary),
+        primary=primary,
         previous=tuple(map(_text, around.previous)),
         next=tuple(map(_text, around.next)),
         semantic=tuple(_text(each.chunk) for each in around.chunks.semantic),
-        objects=tuple(map(_known, (*known.values(), *beside[:room]))),
+        objects=tuple(_known(each, unstated) for each in (*known.values(), *beside[:room])),
+        earlier=earlier,
     )
 
 
@@ -169,9 +184,14 @@ def _text(view: ChunkView) -> ChunkText:
     )
 
 
-def _known(each: GraphObject | RelatedObject) -> KnownObject:
-    key = each.name_key if isinstance(each, GraphObject) else name_key(each.name)
-    aliases = each.aliases if isinstance(each, GraphObject) else ()
+def _known(each: GraphObject | RelatedObject, unstated: Collection[ClaimKey]) -> KnownObject:
     return KnownObject(
-        id=each.id, type=each.type, name=each.name, name_key=key, properties=each.properties, aliases=aliases
+        id=each.id,
+        type=each.type,
+        name=each.name,
+        name_key=each.name_key if isinstance(each, GraphObject) else name_key(each.name),
+        properties=each.properties,
+        aliases=each.aliases if isinstance(each, GraphObject) else (),
+        ungrounded=each.ungrounded,
+        asked_again=frozenset(name for name in each.properties if (each.id, name) in unstated),
     )

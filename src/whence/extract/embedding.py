@@ -8,7 +8,7 @@ from uuid import UUID
 
 from whence.extract.links import Ref
 from whence.extract.to_store import text_of
-from whence.models import ChunkExtraction
+from whence.models import ChunkExtraction, grounded
 from whence.providers import Embedder, Embedders
 from whence.store import Store
 from whence.store.connection import busy
@@ -33,7 +33,7 @@ async def embed_lacking(store: Store, embedders: Embedders, project_id: UUID) ->
     space, _ = await store.vectors.spaces(project_id)
     lacking = await store.graph.objects.lacking(project_id, space.id, limit=_BATCH) if space else []
     if space and lacking:
-        texts = [text_of(each.type, each.name, each.properties) for each in lacking]
+        texts = [text_of(each.type, each.name, grounded(each)) for each in lacking]
         vectors = await embed(embedders.of(space), texts)
         made = {each.id: vector for each, vector in zip(lacking, vectors, strict=True)}
         await store.graph.objects.put_vectors(project_id, space.id, made)

@@ -1,14 +1,17 @@
 """Decides what the primary chunk says, and what only its context says: other chunks, and the known objects shown with it. Pure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
 from whence.extract.context import KnownObject
 from whence.extract.grounding import MAX_QUOTE, Ground, Span, is_phrase, is_small_number, written_plainly
+from whence.extract.paraphrase import Sentences, names
+from whence.extract.rejections import MODEL
 from whence.extract.schema import Property
 from whence.extract.values import is_choice, parts, same
+from whence.text.content_words import words
 from whence.text.names import fold, name_key
 from whence.text.word_lists import SMALL, TENS
 
@@ -36,9 +39,20 @@ _SMALL_WORDS = frozenset(
 
 
 class Evidence:
-    def __init__(self, primary: str, context: Sequence[str], shown: Sequence[KnownObject] = ()) -> None:
+    """`lenient`: a specific value that no text has is no leak; `is_grounded` tells it apart."""
+
+    def __init__(
+        self,
+        primary: str,
+        context: Sequence[str],
+        shown: Sequence[KnownObject] = (),
+        *,
+        lenient: bool = False,
+    ) -> None:
         self._primary = Ground(primary)
         self._primary_words = Words(primary)
+        self._sentences = Sentences(primary)
+        self.is_lenient = lenient
         self._context_texts = tuple(context)
         self._shown = tuple(shown)
         self._around: dict[str, str | None] = {}
@@ -46,6 +60,45 @@ class Evidence:
     def find(self, value: Any, *, near: str | None = None) -> Span | None:
         """The span of the value in the primary chunk."""
         return self._primary.find(value, near=near)
+
+    def place(self, value: Any, *, of: str) -> Span | None:
+        """The span of the value, or of the sentence that a text paraphrases. `of` is the name of its object."""
+        span = self.find(value, near=of)
+        if span is not None or not isinstance(value, str):
+            return span
+        said = self._sentences.find(value, about=of)
+        return self._primary.span(said.start_offset, said.end_offset) if said else None
+
+    def naming(self, known: KnownObject, others: Sequence[KnownObject] = ()) -> Span | None:
+        """The span of the object's name. A place inside a longer name, of one of the others, does not count.
+
+        A single word must have its capitals: "target" does not name Target.
+        """
+        text = self._primary.text
+        longer = [
+            one.name for one in others if known.name_key in one.name_key and known.name_key != one.name_key
+        ]
+        for each in longer:
+            text = re.sub(re.escape(each), lambda found: " " * len(found[0]), text, flags=re.IGNORECASE)
+        span = (Ground(text) if longer else self._primary).find(known.name)
+        is_named = span and (_is_telling(known.name) or known.name in (span.quote, fold(known.name)))
+        return span if is_named else None
+
+    def states(self, value: Any) -> bool:
+        """Whether the primary chunk has every part of the value."""
+        return all(self.find(part) for part, _ in parts(value))
+
+    def confirming(self, value: Any, *, of: str, is_named: bool) -> Span | None:
+        """The words that confirm a known value without anybody's word. `is_named`: the primary chunk names its object.
+
+        A specific value needs the object's name. Three content words stand for themselves, a common word for nothing.
+        """
+        span = self.find(value, near=of)
+        if span is None or not self.states(value):
+            return None
+        long = all(len(words(written_plainly(part))) >= _SENTENCE for part, _ in parts(value))
+        specific = is_named and all(is_specific(part, span.quote) for part, _ in parts(value))
+        return span if long or specific else None
 
     def between(self, one: str, other: str) -> Span | None:
         """The span from one name to the other in the primary chunk, if they are near each other."""
@@ -76,26 +129,59 @@ class Evidence:
         self,
         value: Any,
         *,
+        of: str = "",
         before: Any = None,
         own: KnownObject | None = None,
         wanted: Property | None = None,
     ) -> str | None:
-        """The origin of a specific part (a number, a name, several words) that only the context has; None without such a part.
+        """The origin of a specific part (a number, a name, several words) that the primary chunk does not have; None without one.
 
-        `before` is the earlier value; repeating it is no leak. `own` is the object of the value; one of its values may recur in another
-        of its properties. A choice of the schema is never a leak.
+        `of` is the name of the value's object. `before` is the earlier value; repeating it is no leak. `own` is the object, if known; one
+        of its values may recur in another of its properties. A choice of the schema is never a leak.
         """
-        known = [] if before is None else [part for part, _ in parts(before)]
-        for part, of in parts(value, wanted):
-            if not _is_telling(part) or any(same(part, each) for each in known) or self.find(part):
-                continue
-            if is_choice(part, of):
-                continue
-            beside = self._beside(part)
-            who = self._holder(part, own) if beside is None else _CHUNK if is_specific(part, beside) else None
+        for part in self._unstated(value, of, before, wanted):
+            who = self._origin(part, own)
+            if who is None and not self.is_lenient and self._is_invented(part):
+                who = MODEL
             if who is not None:
                 return who
         return None
+
+    def is_grounded(self, value: Any, *, of: str, wanted: Property | None = None) -> bool:
+        """Whether the primary chunk has every part that is too specific for an interpretation. A strict merge takes no other values."""
+        return not self.is_lenient or not any(map(self._is_invented, self._unstated(value, of, None, wanted)))
+
+    def _unstated(self, value: Any, of: str, before: Any, wanted: Property | None) -> Iterator[Any]:
+        """The parts that the primary chunk does not have, but for choices of the schema and parts of the earlier value."""
+        known = [] if before is None else [part for part, _ in parts(before)]
+        for part, choices in parts(value, wanted):
+            if (
+                not is_choice(part, choices)
+                and not any(same(part, each) for each in known)
+                and not self.place(part, of=of)
+            ):
+                yield part
+
+    def _origin(self, part: Any, own: KnownObject | None) -> str | None:
+        """A context chunk or another known object that has the part, if the part is specific."""
+        if not _is_telling(part):
+            return None
+        beside = self._beside(part)
+        if beside is None:
+            return self._holder(part, own)
+        return _CHUNK if is_specific(part, beside) else None
+
+    def _is_invented(self, part: Any) -> bool:
+        """Whether a part that is not in the primary chunk has a digit, a name or three words, and refers to no known object."""
+        text = written_plainly(part)
+        is_checked = (
+            len(text.split()) >= _SENTENCE or _has_digit(text) or is_phrase(text) or bool(names(text))
+        )
+        return not isinstance(part, bool) and is_checked and not self._refers(part)
+
+    def _refers(self, part: Any) -> bool:
+        """Whether the part is the name of a known object, and the primary chunk has a word of it."""
+        return self._is_name(part) and self._primary_words.has_word_of(part)
 
     def leaked_name(self, name: str) -> str | None:
         """The known object that a new object's name was copied from: it has the name, or a value that contains it."""
@@ -117,7 +203,7 @@ class Evidence:
         None if `own` has it, too, or if the part is the name of a known object and the primary chunk has a word of it: then the chunk
         refers to that object.
         """
-        if self._is_name(part) and self._primary_words.has_word_of(part):
+        if self._refers(part):
             return None
         found = (
             (each, ground.find(part)) for each, ground in self._objects if own is None or each.id != own.id

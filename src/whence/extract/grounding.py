@@ -1,7 +1,7 @@
 """Finds a value in a text: the quote and its offsets, or None.
 
 A value is searched verbatim, then regardless of typography (case, white space, dashes, quotes, ligatures). A number also matches
-`1,000`, `1.000` or `1 000`, a small one also `two` or `twice`, a date also `15th of January, 2024`. With `near`, the place nearest
+`1,000`, `1.000`, `1 000` or `1 thousand`, a small one also `two` or `twice`, a date also `15th of January, 2024`. With `near`, the place nearest
 to that name wins, in any notation. Numbers of list items do not count. Matches begin and end at word boundaries: 5 is not in 15.
 Nothing is guessed: paraphrases and booleans are not found.
 """
@@ -27,6 +27,7 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 _PHRASE = 4
 """This many characters of such a script are more than one word."""
 _PLAIN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
+_LONG_NUMBER = re.compile(r"\d{2,18}", re.ASCII)
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _GAP = re.compile(r"\s\s+|[^\S ]")
 """White space other than a single space."""
@@ -39,6 +40,8 @@ _TIMES = {"1": "once", "2": "twice"}
 _SMALL_NUMBER = re.compile(r"-?\d{1,2}", re.ASCII)
 _BEFORE_ITEM = re.compile(r"[ \t>#*(-]*")
 _BEHIND_ITEM = re.compile(r"[.)][ \t]+\S")
+_SCALES = {3: "thousand", 6: "million", 9: "billion"}
+_DECIMALS = 2
 _IN_NUMBERS = frozenset(".,'\u2019")
 
 
@@ -141,7 +144,10 @@ class Ground:
             found = list(_occurrences(notation, folded))
             if found:
                 return [(starts[start], ends[end - 1]) for start, end in found]
-        return []
+        # Two digits or more are a number with its unit: 55 is in "55kW", but 2 is not in "2FA".
+        number = _LONG_NUMBER.fullmatch(wanted.strip())
+        attached = re.finditer(rf"(?<![\w.,-]){number[0]}(?=[^\W\d_]{{1,4}}\b)", self.text) if number else ()
+        return [found.span() for found in attached]
 
 
 def is_phrase(text: str) -> bool:
@@ -219,6 +225,10 @@ def _numbers(plain: str) -> Iterator[str]:
     for separator, point in ((",", "."), (".", ","), (" ", ","), (" ", "."), ("'", "."), ("", ",")):
         spelled = sign + grouped.replace(",", separator)
         yield f"{spelled}{point}{fraction}" if fraction else spelled
+    for zeros, scale in _SCALES.items():
+        rest = whole[-zeros:].rstrip("0")
+        if not fraction and len(whole) > zeros and len(rest) <= _DECIMALS:
+            yield f"{sign}{whole[:-zeros]}{'.' if rest else ''}{rest} {scale}"
 
 
 def _folded_with_places(text: str) -> tuple[str, list[int], list[int]]:

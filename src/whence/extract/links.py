@@ -9,7 +9,7 @@ from uuid import UUID
 from whence.extract.evidence import Evidence
 from whence.extract.grounding import place_of
 from whence.extract.mentions import Mentions
-from whence.extract.rejections import Rejected, Rejection, context_only
+from whence.extract.rejections import Rejected, Rejection, unsaid
 from whence.extract.reply import RelationshipProposal
 from whence.extract.schema import Schema, spelled
 from whence.extract.values import fit_properties, missing
@@ -75,11 +75,11 @@ def _relationship(
     given, rejections = fit_properties(proposal.properties, kind, where=proposal.where)
     properties: dict[str, Any] = {}
     for each, value in given.items():
-        who = evidence.leak(value, wanted=kind.properties.get(each))
+        who = evidence.leak(value, of=source.name, wanted=kind.properties.get(each))
         if who is None:
             properties[each] = value
         else:
-            rejections.append(context_only(who).at(f"{proposal.where}.{each}"))
+            rejections.append(unsaid(who).at(f"{proposal.where}.{each}"))
     lacking = missing(properties, kind)
     if lacking:
         raise Rejected("missing_required", f"it lacks {', '.join(lacking)}")

@@ -38,6 +38,10 @@ class Mentions:
         """The name in the primary chunk, or else the alias."""
         return self._find(kind, name)[0]
 
+    def alias(self, kind: str, name: str) -> Span | None:
+        """A lasting alias in the primary chunk, which is no pronoun."""
+        return self._find(kind, name)[1]
+
     def is_called(self, kind: str, name: str, said: str) -> bool:
         """Whether the primary chunk calls the object by this normalised name."""
         return any(span and name_key(span.quote) == said for span in self._find(kind, name))

@@ -3,35 +3,40 @@
 `docs/extraction.md` has the rules as tables. A proposal adds to the known object with its id, or its type and name. A value that the
 object already has is an echo and changes nothing; a different value is an update, and the older claim stays recorded.
 
-Support. A proposal without an `id` may repeat the name or values of a known object. If the primary chunk has the words, the chunk
-becomes a second source: it changes nothing now, but may outlive the first. A repetition with an `id`, or without words in the
-chunk, only echoes the prompt and does not count. A blind extractor has not seen the values and cannot echo them, so there
-grounding decides.
+Grounding. A value in the primary chunk is accepted with its quote, a description that paraphrases one of its sentences with that
+sentence. A specific value (a digit, a name, three words) that the chunk does not have is rejected: `context_only` if the context has
+it, else `ungrounded`; a lenient project keeps the latter and marks it. The same holds for the name of a new object. A common word,
+a boolean or a choice of the schema may be an interpretation: it is accepted without a quote, unless only the context has the
+object's name. The context is the other chunks and the other known objects in the prompt. Items of lists and properties of
+relationships are judged one by one.
 
-Grounding. A value in the primary chunk is accepted with its quote. A value that is nowhere is a paraphrase, accepted without a
-quote unless only the context has the object's name. A specific value that only the context has is rejected, as is a common word of
-an object whose name only the context has. The context is the other chunks and the other known objects in the prompt; a choice of
-the schema never counts as found there. Items of lists and properties of relationships are judged one by one.
+Confirmation. Without anybody's word, the chunk becomes a further source of a known object that it names, and of a known value that
+it states: a specific one if it also names the object, or one of three content words. A proposal without an `id` may also confirm a
+common word that the chunk has. A confirmation repeats the known value and changes nothing now, but may outlive the first source.
+
+Reading again. What the chunk claimed before, and its text still has, counts as read again. What it does not have is withdrawn if the
+model was shown the object and does not repeat it.
 
 Everything that is not accepted, except echoes, becomes a rejection with its reason.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from whence.extract.context import ChunkText, KnownObject
+from whence.extract.context import ChunkText, EarlierClaim, KnownObject
 from whence.extract.evidence import Evidence, Where
-from whence.extract.grounding import place_of
+from whence.extract.grounding import Span, place_of
 from whence.extract.links import Node, Ref, as_uuid, link
 from whence.extract.mentions import Mentions
-from whence.extract.rejections import Rejected, Rejection, context_only
+from whence.extract.rejections import Rejected, Rejection, unsaid
 from whence.extract.reply import ExtractionReply, ObjectProposal
 from whence.extract.schema import ObjectType, Schema, spelled
 from whence.extract.values import WrongValue, fit_properties, fitted, is_among, missing, same
 from whence.models import (
     MAX_NAME,
+    ClaimKey,
     FoundAlias,
     FoundElement,
     FoundObject,
@@ -49,7 +54,15 @@ class Outcome:
     """New objects by key, known ones by id, each with new values and with known values that this chunk states, too."""
     relationships: tuple[FoundRelationship, ...] = ()
     aliases: tuple[FoundAlias, ...] = ()
+    withdrawn: tuple[ClaimKey, ...] = ()
+    """Earlier claims of the chunk that do not hold."""
     rejections: tuple[Rejection, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the chunk says nothing new."""
+        found = (value for each in self.objects for value in each.properties.values())
+        return not self.relationships and all(value.is_confirmed for value in found)
 
 
 def merge(
@@ -60,15 +73,19 @@ def merge(
     context: Sequence[str],
     reply: ExtractionReply,
     shown: Sequence[KnownObject] | None = None,
+    earlier: Sequence[EarlierClaim] = (),
     blind: bool = False,
+    lenient: bool = False,
     preceding: str = "",
 ) -> Outcome:
     """`known` are the objects in the context. Any other id, such as one of another project, is unknown.
 
-    `shown` are the known objects that fitted into the prompt, by default all. `blind`: the extractor did not see their values.
+    `shown` are the known objects that fitted into the prompt, by default all. `earlier` are the claims of the chunk's last reading.
+    `blind`: the extractor did not see the values of known objects. `lenient`: specific values that are in no text are kept.
     `preceding` is the text of the chunk before the primary one.
     """
-    evidence = Evidence(primary.text, context, () if blind else known if shown is None else shown)
+    seen = () if blind else known if shown is None else shown
+    evidence = Evidence(primary.text, context, seen, lenient=lenient)
     drafts = _Drafts(schema, known)
     for proposal in reply.objects:
         drafts.take(proposal)
@@ -81,36 +98,118 @@ def merge(
         evidence=evidence,
     )
     rejections = [*reply.dropped, *drafts.rejections]
-    objects: list[FoundObject] = []
+    before = {each.claimed for each in earlier}
+    found: dict[Ref, FoundObject] = {}
+    repeated: dict[ClaimKey, Any] = {}
     for draft in drafts.all():
         judge = _Judge(draft, schema.object_types[draft.type], evidence, mentions, blind=blind)
         try:
-            found = judge.judge_new() if draft.known is None else judge.judge_known(draft.known)
-            objects += [found] if found.properties else []
+            ref, judged = judge.judge_new() if draft.known is None else judge.judge_known(draft.known)
+            found |= {ref: judged} if judged.properties else {}
+            repeated |= judge.repeated
             rejections += judge.rejections
         except Rejected as rejected:
             rejections += [*judge.rejections, *map(rejected.at, draft.wheres)]
-    touched = {each.ref for each in objects}
     nodes = [
         *(
             Node(*each.key, name=each.name or "", ref=each.key, is_touched=True)
-            for each in objects
+            for each in found.values()
             if each.key
         ),
-        *(Node(each.type, each.name_key, each.name, each.id, each.id in touched) for each in known),
+        *(Node(each.type, each.name_key, each.name, each.id, each.id in found) for each in known),
     ]
     relationships, unlinked = link(
         reply.relationships, nodes, schema=schema, evidence=evidence, mentions=mentions
     )
-    meant = {each.ref for each in objects} | {
-        end for each in relationships for end in (each.source, each.target)
-    }
+    meant = {*found, *(end for each in relationships for end in (each.source, each.target))}
+    for each in known:
+        if each.type in schema.object_types:
+            named = evidence.naming(each, known) or mentions.alias(each.type, each.name)
+            stated = _confirm(each, named, schema.object_types[each.type], evidence)
+            stated = {name: stated[name] for name in stated if (each.id, name) not in before}
+            said = found.get(each.id, FoundObject(id=each.id))
+            found |= {each.id: replace(said, properties={**stated, **said.properties})} if stated else {}
     return Outcome(
-        objects=tuple(objects),
+        objects=tuple(found.values()),
         relationships=relationships,
         aliases=mentions.aliases((each.type, each.name_key) for each in nodes if each.ref in meant),
+        withdrawn=()
+        if reply.is_cut
+        else _withdraw(earlier, seen, found, repeated, evidence=evidence, mentions=mentions),
         rejections=(*rejections, *unlinked),
     )
+
+
+def _withdraw(
+    earlier: Sequence[EarlierClaim],
+    seen: Sequence[KnownObject],
+    found: Mapping[Ref, FoundObject],
+    repeated: Mapping[ClaimKey, Any],
+    *,
+    evidence: Evidence,
+    mentions: Mentions,
+) -> tuple[ClaimKey, ...]:
+    """The earlier claims about seen objects that the reply neither replaces nor repeats, and that the text does not have."""
+    given = {(ref, name) for ref, each in found.items() for name in each.properties}
+    by_id = {each.id: each for each in seen}
+
+    def is_stated(claim: EarlierClaim) -> bool:
+        if claim.property_name != "name":
+            return evidence.place(claim.value, of=claim.name) is not None
+        known = by_id[claim.object_id]
+        return evidence.of_name(claim.name) == "primary" or mentions.find(known.type, known.name) is not None
+
+    return tuple(
+        (each.said_of, each.property_name)
+        for each in earlier
+        if each.object_id in by_id
+        and each.claimed not in given
+        and not _is_repeated(each.value, repeated.get(each.claimed))
+        and not is_stated(each)
+    )
+
+
+def _confirm(
+    known: KnownObject, named: Span | None, kind: ObjectType, evidence: Evidence
+) -> dict[str, FoundValue]:
+    """The name and the values of the object that the primary chunk states; of a list that accumulates, its elements.
+
+    `named` is the name or an alias in the chunk.
+    """
+    found = {"name": FoundValue(value=known.name, is_confirmed=True, **place_of(named))} if named else {}
+    for name, value in known.properties.items():
+        items = value if isinstance(value, list) else [value]
+        places = [
+            (item, evidence.confirming(item, of=known.name, is_named=named is not None)) for item in items
+        ]
+        stated = [item for item, span in places if span]
+        if stated and (len(stated) == len(items) or _accumulates(kind, name)):
+            found[name] = FoundValue(
+                value=stated if isinstance(value, list) else value,
+                elements=_elements(stated, evidence, known.name) if isinstance(value, list) else (),
+                is_confirmed=True,
+                **place_of(next(span for _, span in places if span)),
+            )
+    return found
+
+
+def _accumulates(kind: ObjectType, name: str) -> bool:
+    wanted = kind.properties.get(name)
+    return wanted is None or wanted.merge == "accumulate"
+
+
+def _elements(value: Any, evidence: Evidence, name: str) -> tuple[FoundElement, ...]:
+    """The place of each element of a list. `name` is that of its object."""
+    if not isinstance(value, list):
+        return ()
+    found = ((item, evidence.find(item, near=name)) for item in value)
+    return tuple(FoundElement(value=item, **place_of(span)) for item, span in found)
+
+
+def _is_repeated(value: Any, repeated: Any) -> bool:
+    if isinstance(value, list):
+        return all(is_among(item, repeated) for item in value)
+    return same(value, repeated)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -223,64 +322,63 @@ class _Judge:
         self._leaked: dict[str, dict[str, list[Any]]] = {}
         """For each list, its items that only the context has, by origin."""
         self._given = {name: self._sift(name, value) for name, value in draft.given.items()}
-        self._spans = {name: evidence.find(value, near=draft.name) for name, value in self._given.items()}
+        self._spans = {name: evidence.place(value, of=draft.name) for name, value in self._given.items()}
         self._spans["name"] = mentions.find(draft.type, draft.name)
+        self.repeated: dict[ClaimKey, Any] = {}
+        """Known values that the reply repeats and that the chunk may mean."""
 
-    def judge_new(self) -> FoundObject:
+    def judge_new(self) -> tuple[Ref, FoundObject]:
         """Raises Rejected."""
         self._require_new()
         draft, accepted = self._draft, self._accept()
         lacking = missing(accepted, self._kind)
         if lacking:
             raise Rejected("missing_required", f"a new {draft.type} needs {', '.join(lacking)}")
-        return FoundObject(
-            key=(draft.type, name_key(draft.name)),
-            name=draft.name,
-            properties=self._found({"name": draft.name, **accepted}),
+        key = (draft.type, name_key(draft.name))
+        name = FoundValue(
+            value=draft.name, **place_of(self._spans["name"]), is_grounded=self._of_name == "primary"
         )
+        return key, FoundObject(key=key, name=draft.name, properties={"name": name, **self._found(accepted)})
 
-    def judge_known(self, known: KnownObject) -> FoundObject:
+    def judge_known(self, known: KnownObject) -> tuple[Ref, FoundObject]:
         has = {"name": known.name, **known.properties}
         echoed = [
             name for name, value in self._given.items() if name in has and self._repeats(name, has[name])
         ]
-        accepted = self._accept(but=echoed)
-        supported: list[str] = []
+        accepted = self._found(self._accept(but=echoed))
+        # Of a list, only the elements that the reply repeats.
+        echoes = {name: self._given[name] if isinstance(has[name], list) else has[name] for name in echoed}
+        self.repeated = {
+            (known.id, name): value for name, value in echoes.items() if self._refusal(name) is None
+        }
         if self._blind or not self._draft.is_shown:
-            repeated = ["name", *echoed] if self._draft.is_named else echoed
-            supported = [name for name in repeated if self._spans[name] or self._allow_blind(name)]
-        return FoundObject(
-            id=known.id,
-            properties=self._found(accepted | {name: self._repeated(has, name) for name in supported}),
-        )
+            echoes |= {"name": known.name} if self._draft.is_named else {}
+            accepted |= {
+                name: replace(found, is_confirmed=True)
+                for name, found in self._found(echoes).items()
+                if self._evidence.states(found.value)
+            }
+        return known.id, FoundObject(id=known.id, properties=accepted)
 
     def _found(self, values: Mapping[str, Any]) -> dict[str, FoundValue]:
         return {
-            name: FoundValue(value=value, elements=self._elements(value), **place_of(self._spans[name]))
+            name: FoundValue(
+                value=value,
+                elements=_elements(value, self._evidence, self._draft.name),
+                is_grounded=self._evidence.is_grounded(
+                    value, of=self._draft.name, wanted=self._kind.properties.get(name)
+                ),
+                **place_of(self._spans[name]),
+            )
             for name, value in values.items()
         }
-
-    def _elements(self, value: Any) -> tuple[FoundElement, ...]:
-        """The place of each element of a list."""
-        if not isinstance(value, list):
-            return ()
-        found = ((item, self._evidence.find(item, near=self._draft.name)) for item in value)
-        return tuple(FoundElement(value=item, **place_of(span)) for item, span in found)
 
     def _repeats(self, name: str, has: Any) -> bool:
         """Whether the object has the value, or all elements of a list that accumulates."""
         value = self._given[name]
-        if isinstance(value, list) and self._accumulates(name):
+        if isinstance(value, list) and _accumulates(self._kind, name):
             return all(is_among(item, has) for item in value)
         return same(has, value)
-
-    def _accumulates(self, name: str) -> bool:
-        wanted = self._kind.properties.get(name)
-        return wanted is None or wanted.merge == "accumulate"
-
-    def _repeated(self, has: Mapping[str, Any], name: str) -> Any:
-        """The known value; of a list only the elements that the reply repeats."""
-        return self._given[name] if isinstance(has[name], list) else has[name]
 
     @property
     def _has_span(self) -> bool:
@@ -291,16 +389,11 @@ class _Judge:
     def _of_name(self) -> Where:
         return "primary" if self._spans["name"] else self._evidence.of_name(self._draft.name)
 
-    def _allow_blind(self, name: str) -> bool:
-        """Whether the chunk supports a value of a blind extractor as a paraphrase."""
-        is_spoken_of = self._of_name == "primary" or self._has_span
-        return self._blind and is_spoken_of and (name == "name" or self._refusal(name) is None)
-
     def _accept(self, *, but: Sequence[str] = ()) -> dict[str, Any]:
         accepted: dict[str, Any] = {}
         for name, value in self._given.items():
             for who, items in self._leaked.get(name, {}).items():
-                self._reject(name, Rejected("context_only", f"only {who} says {', '.join(map(repr, items))}"))
+                self._reject(name, unsaid(who, ", ".join(map(repr, items))))
             if name in but:
                 continue
             refusal = self._refusal(name)
@@ -318,8 +411,15 @@ class _Judge:
         evidence, name = self._evidence, self._draft.name
         if self._of_name == "context" and not any(map(evidence.speaks, self._given.values())):
             raise Rejected("context_only", f"only a context chunk speaks of {name!r}")
-        if self._of_name == "primary" or self._has_span:
+        if self._of_name == "primary":
             return
+        if not self._has_span:
+            self._require_no_leak()
+        if not evidence.is_lenient:
+            raise Rejected("ungrounded", f"the primary chunk does not name {name!r}")
+
+    def _require_no_leak(self) -> None:
+        evidence, name = self._evidence, self._draft.name
         for each, value in self._given.items():
             who = evidence.leak(value, wanted=self._kind.properties.get(each))
             if who is not None:
@@ -334,9 +434,10 @@ class _Judge:
         if is_scalar and span:
             return None
         before = None if is_scalar else self._before(name)
-        who = self._evidence.leak(value, before=before, own=self._draft.known, wanted=wanted)
+        draft = self._draft
+        who = self._evidence.leak(value, of=draft.name, before=before, own=draft.known, wanted=wanted)
         if who is not None:
-            return context_only(who)
+            return unsaid(who)
         if span or self._of_name != "context":
             return None
         is_paraphrase = not self._evidence.is_around(value, wanted)
@@ -355,14 +456,18 @@ class _Judge:
         before, wanted = self._before(name), self._kind.properties.get(name)
         if not isinstance(value, list) or (before is not None and same(before, value)):
             return value
-        if self._accumulates(name):
+        if _accumulates(self._kind, name):
             new = [item for item in value if not is_among(item, before) or self._evidence.find(item)]
             value = new or value
         leaked: dict[str, list[Any]] = {}
         kept: list[Any] = []
         for item in value:
             who = self._evidence.leak(
-                item, before=before, own=self._draft.known, wanted=wanted.items if wanted else None
+                item,
+                of=self._draft.name,
+                before=before,
+                own=self._draft.known,
+                wanted=wanted.items if wanted else None,
             )
             (leaked.setdefault(who, []) if who else kept).append(item)
         try:

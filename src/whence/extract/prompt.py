@@ -179,7 +179,8 @@ def _chunk_block(label: str, text: str, mark: str) -> str:
 def _object_line(known: KnownObject) -> str:
     """An object with all its data, as one line of JSON."""
     body: dict[str, Any] = {"id": str(known.id), "type": known.type, "name": known.name}
-    line = json.dumps(body | dict(sorted(known.properties.items())), ensure_ascii=False)
+    shown = {name: known.properties[name] for name in sorted(known.properties.keys() - known.asked_again)}
+    line = json.dumps(body | shown, ensure_ascii=False)
     return defuse_control_words(line)
 
 

@@ -17,11 +17,15 @@ Reason = Literal[
     "missing_required",
     "contradiction",
     "context_only",
+    "ungrounded",
     "unknown_end",
     "ambiguous_end",
     "wrong_end",
     "self_relationship",
 ]
+
+MODEL = "the model"
+"""The origin of a value that is in no text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,5 +52,9 @@ class Rejected(Exception):
         return Rejection(where=where, reason=self.reason, message=self.message)
 
 
-def context_only(who: str) -> Rejected:
-    return Rejected("context_only", f"only {who} says so; the primary chunk does not")
+def unsaid(who: str, what: str = "so") -> Rejected:
+    """`who` has it instead of the primary chunk: a part of the context, or only the model."""
+    return Rejected(
+        "ungrounded" if who == MODEL else "context_only",
+        f"only {who} says {what}; the primary chunk does not",
+    )

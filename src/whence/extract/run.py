@@ -104,6 +104,7 @@ class Extraction:
                     self.extractors.choose(project.config.get("extractor")), options
                 ),
                 options=options,
+                is_lenient=project.config.get("grounding") == "lenient",
             ).all()
 
         await run_job(self.store, project_id, job_id, work, stopping=stopping, log=log)
@@ -128,6 +129,8 @@ class _Steps:
     number: int
     extractor: Extractor
     options: ContextOptions
+    is_lenient: bool
+    """The project keeps specific values that are in no text."""
     total: int = 0
     tally: Tally = field(default_factory=Tally)
     refusals: int = 0
@@ -244,21 +247,24 @@ class _Steps:
             primary=context.primary,
             context=[chunk.text for chunk in reading.context.chunks],
             reply=reading.reply,
+            earlier=context.earlier,
             blind=reading.blind,
             preceding=context.previous[0].text if context.previous else "",
+            lenient=self.is_lenient,
         )
         extracted = ChunkExtraction(
             project_id=around.project_id,
             chunk_id=around.chunk_id,
             job_id=self.job.id,
             schema_number=self.number,
-            outcome="extracted" if outcome.objects or outcome.relationships else "empty",
+            outcome="empty" if outcome.is_empty else "extracted",
             reason=summary(outcome.rejections),
             rejected=sum(each.count for each in outcome.rejections),
             rejections=kept(outcome.rejections, reading.reply),
             objects=outcome.objects,
             relationships=outcome.relationships,
             aliases=outcome.aliases,
+            withdrawn=outcome.withdrawn,
         )
         return _Result(
             extracted=extracted,

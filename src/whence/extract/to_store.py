@@ -11,7 +11,7 @@ from whence.extract.rejections import Rejection
 from whence.extract.reply import ExtractionReply
 from whence.extract.schema import spelled
 from whence.extract.values import accumulate, same
-from whence.models import FoundObject, RejectedProposal
+from whence.models import FoundObject, RejectedProposal, grounded
 
 MAX_TEXT = 2_000
 """Maximum length of an object's text for embedding, in characters."""
@@ -22,18 +22,22 @@ LONGEST = 300
 
 
 def texts_of(found: Sequence[FoundObject], known: Sequence[KnownObject]) -> dict[Ref, str]:
-    """The text to embed for each object that is new or gets another value."""
+    """The text to embed for each object that is new or gets another value, without ungrounded values."""
     by_id = {each.id: each for each in known}
     texts: dict[Ref, str] = {}
     for each in found:
-        values = {name: given.value for name, given in each.properties.items() if name != "name"}
+        values = {
+            name: given.value
+            for name, given in each.properties.items()
+            if name != "name" and given.is_grounded and not given.is_confirmed
+        }
         if each.key is not None:
             texts[each.key] = text_of(each.key[0], each.name or "", values)
-        elif each.id is not None:
+        elif each.id is not None and values:
             old = by_id[each.id]
             new = {name: _with(old.properties.get(name), value) for name, value in values.items()}
             if any(name not in old.properties or not same(old.properties[name], new[name]) for name in new):
-                texts[each.id] = text_of(old.type, old.name, {**old.properties, **new})
+                texts[each.id] = text_of(old.type, old.name, {**grounded(old), **new})
     return texts
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from uuid import UUID
 
-from whence.models import Claim, EmbeddingSpace, GraphObject
+from whence.models import Claim, EmbeddingSpace, GraphObject, only_grounded
 from whence.search.vectors import VectorLeg
 from whence.store import Store
 from whence.store.chunks import ChunkView
@@ -29,6 +29,8 @@ class Expansion:
     semantic_chunk_count: int = 3
     related_object_count: int = 10
     object_similarity_threshold: float = 0.7
+    include_ungrounded: bool = False
+    """Whether objects have values that no chunk states."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,11 +125,15 @@ class Expander:
             ident: list({one.id: one for one in (*named.get(ident, ()), *alike.get(ident, ()))}.values())
             for ident in ids
         }
+        with_all = self.expansion.include_ungrounded
+        if not with_all:
+            found = {ident: only_grounded(some) for ident, some in found.items()}
         if self.documents is not None:
             every = {one.id for some in found.values() for one in some}
             claims = await self.store.graph.provenance.current(
                 self.project_id, every, document_ids=self.documents
             )
+            claims = [claim for claim in claims if with_all or claim.is_grounded]
             found = {ident: values_claimed(some, claims) for ident, some in found.items()}
         return {ident: some[:count] for ident, some in found.items()}
 

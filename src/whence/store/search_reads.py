@@ -8,6 +8,7 @@ from uuid import UUID
 from whence.errors import ChunkNotFound, ProjectNotFound
 from whence.models import ChunkKey, EmbeddingSpace
 from whence.store.chunks import CHUNK, SELECT_BY_ID, ChunkView, chunk_view
+from whence.store.graph.objects import UNGROUNDED
 from whence.store.halfvec import HalfVector
 from whence.store.lexical import STATE
 from whence.store.pool import Row, Statements, keys, uuids
@@ -67,8 +68,8 @@ CROSS JOIN LATERAL (
 WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s)
 ORDER BY c.id, near.distance, near.id
 """
-_NEAR: LiteralString = """
-SELECT own.id, o.id, o.type, o.name, o.properties, 1 - near.distance
+_NEAR: LiteralString = f"""
+SELECT own.id, o.id, o.type, o.name, o.properties, 1 - near.distance, {UNGROUNDED}
 FROM kb.chunk_vectors own
 CROSS JOIN LATERAL (
     SELECT v.id, (v.embedding <=> own.embedding) + 0 AS distance
@@ -162,6 +163,8 @@ class RelatedObject:
     name: str
     properties: dict[str, Any]
     similarity: float
+    ungrounded: Sequence[str] = ()
+    """Properties whose value no chunk has."""
 
 
 class Hits(Statements):

@@ -11,6 +11,7 @@ from fastapi import Depends, Path, Query, Request
 from pydantic_core import PydanticCustomError
 
 from whence.api.reading import no_uuid, parameter_error
+from whence.api.search import UNGROUNDED
 from whence.api.values import Flag, Ident, SearchText, canonical_uuid, read_flag, snake, whole
 from whence.errors import InvalidParameter
 
@@ -45,6 +46,7 @@ ProjectFilter = Annotated[Ident | None, Query(description="Default: the key's pr
 DocumentFilter = Annotated[Ident | None, Query(description="Only what this document mentions.")]
 TypeFilter = Annotated[SearchText, Query(alias="type", description="Only of this type.")]
 NameFilter = Annotated[SearchText, Query(description="Any part of the name, in any case.")]
+UngroundedFlag = Annotated[Flag, Query(alias="includeUngrounded", description=UNGROUNDED)]
 WaitFlag = Annotated[
     Flag | None, Query(description="Answer when the job has ended; the same field in the body does the same.")
 ]

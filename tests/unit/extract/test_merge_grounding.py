@@ -1,11 +1,16 @@
 """Whatever is taken over comes from the primary chunk: the table of docs/extraction.md, row by row."""
 
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import pytest
-from tests.merging import OAUTH, ZITADEL, Merged, changes, known, merged, reasons
+from tests import merging
+from tests.merging import OAUTH, ZITADEL, Merged, changes, known, reasons
 
 from whence.extract.schema_reading import read_schema
+
+merged = partial(merging.merged, lenient=True)
+"""What only the context has is rejected in lenient projects, too."""
 
 Where = Literal["primary", "context", "nowhere"]
 End = Literal["quoted", "unquoted", "rejected", "whole rejected"]
@@ -298,7 +303,11 @@ class TestParts:
         outcome = merged("OAuth 2.0 has blue ink.", said, context=[self.BESIDE])
         assert [each.properties for each in outcome.updates] == [{"tags": ["blue ink", "own words"]}]
         assert [(each.where, each.reason, each.message) for each in outcome.rejections] == [
-            ("objects[0].tags", "context_only", "only a context chunk says 'expires in 45 minutes'")
+            (
+                "objects[0].tags",
+                "context_only",
+                "only a context chunk says 'expires in 45 minutes'; the primary chunk does not",
+            )
         ]
         there = [known(OAUTH, "Requirement", "OAuth 2.0", tags=["blue ink", "own words"])]
         again = merged("OAuth 2.0 has blue ink.", said, there=there, context=[self.BESIDE])

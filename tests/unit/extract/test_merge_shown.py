@@ -1,12 +1,17 @@
 """What a model was shown of one known object does not become a value of another, unless the primary chunk says so."""
 
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import pytest
-from tests.merging import OAUTH, Merged, changes, known, merged, reasons
+from tests import merging
+from tests.merging import OAUTH, Merged, changes, known, reasons
 
 from whence.extract.schema_reading import read_schema
+
+merged = partial(merging.merged, lenient=True)
+"""What only the context has is rejected in lenient projects, too."""
 
 SESSION = known(
     UUID(int=7),

@@ -42,7 +42,7 @@ def told(text: str, *objects: Any, **more: Any) -> list[tuple[str, str, Any]]:
 def test_a_rejection_shows_what_was_proposed() -> None:
     omega = {"type": "Port", "name": "Omega", "note": "new"}
     assert told(
-        "Alpha is there.",
+        "Alpha and Omega are there.",
         {"type": "Component", "name": "Alpha", "Port Count": "many", "colour": "red"},
         {"type": "Unheard", "name": "Alpha"},
         omega,

@@ -11,11 +11,19 @@ from whence.errors import ObjectNotFound
 from whence.models import GraphObject
 from whence.store.graph import aliases
 from whence.store.graph.claims import storable
+from whence.store.graph.set_values import is_set
 from whence.store.halfvec import HalfVector, halfvec
 from whence.store.pool import PagedQuery, Queries, Row, Statements, reader, uuids
 
+# A grounded claim comes before an ungrounded one, and a person's word before both: the value is ungrounded if it has neither.
+UNGROUNDED: LiteralString = f"""ARRAY(
+    SELECT DISTINCT u.property_name FROM kb.object_provenance u
+    WHERE u.project_id = o.project_id AND u.object_id = o.id AND NOT u.is_grounded AND NOT EXISTS (
+        SELECT FROM kb.object_provenance g
+        WHERE g.project_id = o.project_id AND g.object_id = o.id AND g.property_name = u.property_name AND g.is_grounded)
+      AND NOT {is_set("o.id", "u.property_name").replace("%(project_id)s", "o.project_id")})"""
 COLUMNS: LiteralString = f"""o.project_id, o.id, o.type, o.name, o.name_key, o.properties, o.created_at, o.updated_at,
-    {aliases.OF_OBJECT}"""
+    {aliases.OF_OBJECT}, {UNGROUNDED}"""
 
 _SELECT: LiteralString = f"SELECT {COLUMNS} FROM kb.graph_objects o"
 

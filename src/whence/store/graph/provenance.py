@@ -46,7 +46,7 @@ def current(objects: LiteralString) -> LiteralString:
 
 CLAIM: LiteralString = """
        p.id, p.object_id, p.property_name, p.value, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
-       p.elements, p.extracted_at,"""
+       p.elements, p.is_grounded, p.extracted_at,"""
 # A value that a person set counts before all claims.
 _IS_CURRENT_IN_OBJECT: LiteralString = f"NOT {is_set('p.object_id', 'p.property_name')} AND p.id IN (SELECT e.id FROM ({current('p.object_id = %(object_id)s')}) e),"
 # The claim itself as `claimed`: the inner query has a `p` of its own.
@@ -63,12 +63,12 @@ _WITHIN: LiteralString = "(%(document_ids)s::uuid[] IS NULL OR d.id = ANY(%(docu
 # Shown claims, and hidden ones that the same chunk made under another name of the property.
 _ALL: LiteralString = """(
     SELECT q.id, q.object_id, q.said_of, q.chunk_id, q.property_name, q.value, q.operation, q.schema_number, q.quote,
-           q.start_offset, q.end_offset, q.elements, q.extracted_at
+           q.start_offset, q.end_offset, q.elements, q.is_grounded, q.extracted_at
     FROM kb.object_provenance q
     WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s
     UNION ALL
     SELECT h.id, q.object_id, h.said_of, h.chunk_id, h.property_name, h.value, h.operation, h.schema_number, h.quote,
-           h.start_offset, h.end_offset, h.elements, h.extracted_at
+           h.start_offset, h.end_offset, h.elements, h.is_grounded, h.extracted_at
     FROM kb.object_provenance q
     JOIN kb.hidden_claims h ON h.project_id = %(project_id)s AND h.said_of = q.said_of AND h.chunk_id = q.chunk_id
                            AND h.property_name = q.property_name
@@ -87,10 +87,10 @@ WHERE %(property_name)s::text IS NULL OR v.property_name = %(property_name)s
 ORDER BY wanted.id, v.property_name
 """
 _REJECTED: LiteralString = """id, object_id, property_name, value, operation, schema_number, quote, start_offset, end_offset,
-    elements, extracted_at"""
+    elements, is_grounded, extracted_at"""
 REJECTED: LiteralString = f"""
 SELECT p.id, %(object_id)s::uuid, p.property_name, p.value, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
-       p.elements, p.extracted_at, t.author, t.reason, t.id, {PLACE}
+       p.elements, p.is_grounded, p.extracted_at, t.author, t.reason, t.id, {PLACE}
 FROM ({keys_of("%(object_id)s")}) k
 JOIN kb.rejected_claims p ON p.project_id = %(project_id)s AND p.type = k.type AND p.name_key = k.name_key {JOIN_DOCUMENT}
 CROSS JOIN LATERAL (
@@ -100,6 +100,13 @@ CROSS JOIN LATERAL (
     ORDER BY w.id DESC LIMIT 1) t
 WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s
 ORDER BY p.property_name, p.extracted_at DESC, p.id DESC
+"""
+EARLIER: LiteralString = """
+SELECT p.object_id, p.said_of, coalesce(m.name, o.name), p.property_name, p.value
+FROM kb.object_provenance p
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = p.object_id
+LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = p.said_of
+WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s
 """
 _TIE: LiteralString = """p.id, p.relationship_id, p.properties, p.schema_number, p.quote, p.start_offset, p.end_offset,
        p.extracted_at,"""
@@ -192,19 +199,19 @@ _rejected_of = reader(Claim, _REJECTED + ", current, origin")
 
 
 def to_claim(row: Row) -> Claim:
-    return _claim_of((*row[:12], _place_of(row[12:])))
+    return _claim_of((*row[:13], _place_of(row[13:])))
 
 
 def _to_set_value(row: Row) -> Claim:
     said: dict[str, Any] = dict.fromkeys(("quote", "start_offset", "end_offset", "elements", "origin"))
     said |= dict(zip(_SET.split(", "), row, strict=False))
     word = Word(author=row[-2], reason=row[-1], curation_id=row[0])
-    return Claim(**said, operation="set", current=True, word=word)
+    return Claim(**said, operation="set", is_grounded=True, current=True, word=word)
 
 
 def _to_rejected(row: Row) -> Claim:
-    word = Word(author=row[11], reason=row[12], curation_id=row[13])
-    return replace(_rejected_of((*row[:11], False, _place_of(row[14:]))), word=word)
+    word = Word(author=row[12], reason=row[13], curation_id=row[14])
+    return replace(_rejected_of((*row[:12], False, _place_of(row[15:]))), word=word)
 
 
 def _to_relationship_claim(row: Row) -> RelationshipClaim:
@@ -318,6 +325,10 @@ class Provenance(Statements):
     ) -> list[Claim]:
         params = {"project_id": project_id, "ids": ids, "property_name": property_name}
         return [_to_set_value(row) for row in await self._queries.all(SET_VALUES, params)]
+
+    async def earlier(self, project_id: UUID, chunk_id: UUID) -> list[Row]:
+        """The claims of a chunk: the object, the object it means, that one's name, the property and its value."""
+        return await self._queries.all(EARLIER, {"project_id": project_id, "chunk_id": chunk_id})
 
     async def history(
         self, project_id: UUID, object_id: UUID, *, limit: int, offset: int

@@ -6,7 +6,15 @@ from typing import LiteralString
 from uuid import UUID
 
 from whence.errors import ChunkNotFound
-from whence.models import ChunkExtraction, FoundAlias, FoundObject, FoundRelationship, FoundValue, ObjectKey
+from whence.models import (
+    ChunkExtraction,
+    FoundAlias,
+    FoundObject,
+    FoundRelationship,
+    FoundValue,
+    ObjectKey,
+    Operation,
+)
 from whence.store.graph import aliases, claims, ledger, rejected_claims
 from whence.store.graph.claims import NamedObject, PropertyClaim, Tie, storable
 from whence.store.graph.locks import (
@@ -17,8 +25,8 @@ from whence.store.graph.locks import (
     lock_in_order,
     retry_races,
 )
-from whence.store.graph.names import NAME, found_name_of_end
-from whence.store.pool import Params, Queries, fields_of
+from whence.store.graph.names import NAME, found_name_of_end, name_unnamed
+from whence.store.pool import Params, Queries, fields_of, records
 
 CONTENT: LiteralString = """
 SELECT text FROM kb.chunks WHERE project_id = %(project_id)s AND id = %(chunk_id)s
@@ -40,6 +48,27 @@ WITH hidden AS (
 UPDATE kb.object_provenance p SET schema_number = %(schema_number)s
 WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s AND p.said_of = ANY(%(ids)s)
   AND p.property_name = 'name' AND p.schema_number < %(schema_number)s
+"""
+# A claim that hides another one stays.
+_WITHDRAW: LiteralString = """
+DELETE FROM kb.object_provenance p USING json_to_recordset(%(given)s::json) AS g (said_of uuid, property_name text)
+WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s AND p.said_of = g.said_of AND p.property_name = g.property_name
+  AND NOT EXISTS (
+    SELECT FROM kb.hidden_claims h
+    LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = h.said_of
+    WHERE h.project_id = %(project_id)s AND h.chunk_id = %(chunk_id)s AND h.property_name = p.property_name
+      AND coalesce(m.object_id, h.said_of) = p.object_id)"""
+WITHDRAW: LiteralString = f"{_WITHDRAW} AND p.property_name <> 'name'"
+# A name stays as long as the chunk claims anything else about the object.
+WITHDRAW_NAMES: LiteralString = f"""{_WITHDRAW} AND p.property_name = 'name'
+  AND NOT EXISTS (SELECT FROM kb.object_provenance o
+                  WHERE o.project_id = %(project_id)s AND o.chunk_id = %(chunk_id)s AND o.said_of = p.said_of AND o.id <> p.id)
+  AND NOT EXISTS (SELECT FROM kb.hidden_claims o
+                  WHERE o.project_id = %(project_id)s AND o.chunk_id = %(chunk_id)s AND o.said_of = p.said_of)
+  AND NOT EXISTS (SELECT FROM kb.relationship_provenance r
+                  WHERE r.project_id = %(project_id)s AND r.chunk_id = %(chunk_id)s AND p.said_of IN (r.said_source, r.said_target))
+  AND NOT EXISTS (SELECT FROM kb.hidden_relationship_claims r
+                  WHERE r.project_id = %(project_id)s AND r.chunk_id = %(chunk_id)s AND p.said_of IN (r.said_source, r.said_target))
 """
 ALIASES: LiteralString = """
 SELECT m.dropped_id, m.name FROM kb.object_merges m
@@ -75,19 +104,22 @@ async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
         for claim in _make_claims(item, end, held)
     ]
     given = [tie for tie in ties if tie is not None]
+    keys = [{"said_of": said, "property_name": name} for said, name in extraction.withdrawn]
+    withdrawn = {**source, "given": records(keys)}
+    if keys:
+        await tx.run(WITHDRAW, withdrawn)
     silent = _find_silent_ends(given, {claim.of.said for claim in claimed})
     called = [(end.said, each) for each in extraction.aliases if (end := _resolve_end(held, each.of))]
     claimed += await _name_ends(tx, source, held, silent, content, called=dict(called))
     about = {end.object_id for end in (*filter(None, found), *(claim.of for claim in claimed))}
-    await tx.together(
-        [
-            *claims.put(source, claimed),
-            *claims.put_ties(source, given),
-            *aliases.put(source, called),
-            *claims.settle(extraction.project_id, about, {tie.id for tie in given}),
-            ledger.put(extraction),
-        ]
-    )
+    written = [*claims.put(source, claimed), *claims.put_ties(source, given), *aliases.put(source, called)]
+    if keys:
+        await tx.together([*written, (WITHDRAW_NAMES, withdrawn)])
+        lost = {held.resolved.of_id[said] for said, _ in extraction.withdrawn if said in held.resolved.of_id}
+        await name_unnamed(tx, extraction.project_id, lost)
+        written, about = [], about | lost
+    settled = claims.settle(extraction.project_id, about, {tie.id for tie in given})
+    await tx.together([*written, *settled, ledger.put(extraction)])
     return WrittenChunk(
         objects=tuple(None if end is None else end.object_id for end in found),
         themselves=tuple(end.said if end and end.said == end.object_id else None for end in found),
@@ -112,7 +144,7 @@ async def _lock(tx: Queries, extraction: ChunkExtraction) -> tuple[LockedObjects
     if rejected:
         extraction = await rejected_claims.withhold(tx, extraction)
     new: dict[ObjectKey, str] = {}
-    known: set[UUID | ObjectKey] = set()
+    known: set[UUID | ObjectKey] = {said for said, _ in extraction.withdrawn}
     for item in extraction.objects:
         if item.key is not None:
             new[_clean_key(item.key)] = item.name or item.key[1]
@@ -157,9 +189,13 @@ def _make_claims(item: FoundObject, end: NamedObject, held: LockedObjects) -> It
         yield PropertyClaim(
             of=end,
             property_name=name,
-            operation="created" if end.object_id in held.created else "updated",
+            operation=_operation(found, is_new=end.object_id in held.created),
             found=found,
         )
+
+
+def _operation(found: FoundValue, *, is_new: bool) -> Operation:
+    return "created" if is_new else "confirmed" if found.is_confirmed else "updated"
 
 
 def _find_silent_ends(ties: list[Tie], mentioned: set[UUID]) -> dict[NamedObject, Tie]:

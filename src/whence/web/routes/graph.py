@@ -12,7 +12,15 @@ from whence.api.values import Ident, whole
 from whence.store.graph.relationships import MAX_DEPTH
 from whence.web.access import Reader
 from whence.web.events import file_response
-from whence.web.parameters import DocumentFilter, NameFilter, Paged, PathId, ProjectFilter, TypeFilter
+from whence.web.parameters import (
+    DocumentFilter,
+    NameFilter,
+    Paged,
+    PathId,
+    ProjectFilter,
+    TypeFilter,
+    UngroundedFlag,
+)
 from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import TEXT, answered, api_router
 
@@ -103,7 +111,9 @@ async def get_graph(
     response_class=StreamingResponse,
     responses=answered("JSON Lines.", MEDIA_TYPE, TEXT),
 )
-async def export_graph(access: Reader, project_id: ProjectFilter = None) -> Response:
+async def export_graph(
+    access: Reader, project_id: ProjectFilter = None, *, include_ungrounded: UngroundedFlag = False
+) -> Response:
     """Export the whole graph as a file."""
     project = await access.existing_project(project_id)
     headers = {
@@ -111,4 +121,5 @@ async def export_graph(access: Reader, project_id: ProjectFilter = None) -> Resp
         "Content-Disposition": 'attachment; filename="graph.jsonl"',
         "X-Content-Type-Options": "nosniff",
     }
-    return await file_response(exported(access.store, project), headers)
+    lines = exported(access.store, project, include_ungrounded=include_ungrounded)
+    return await file_response(lines, headers)

@@ -21,7 +21,7 @@ from whence.api.search import (
 from whence.api.values import number, whole
 from whence.search import Expansion
 from whence.web.access import Reader
-from whence.web.parameters import PathId
+from whence.web.parameters import PathId, UngroundedFlag
 from whence.web.responses import Enveloped, success
 from whence.web.routes import api_router, documented
 
@@ -44,6 +44,7 @@ class _ContextQuery(Expansion):
     object_similarity_threshold: Annotated[
         float, Query(alias="objectSimilarityThreshold", description=SIMILARITY), number(0, 1, in_query=True)
     ] = _DEFAULTS.object_similarity_threshold
+    include_ungrounded: UngroundedFlag = False
 
 
 _ERRORS = (

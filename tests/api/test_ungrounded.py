@@ -1,0 +1,120 @@
+"""Values that the chunk does not have: rejected in strict projects, marked and left out in lenient ones."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from tests.api.chatting import CHAT, PROJECT
+from tests.api.ingesting import data_of, error_of
+from tests.chat_endpoint import ChatEndpoint, says
+from tests.extracting import PROJECTS, extract, graph, ingest_parts, replies, rows, with_model
+from tests.graphs import require_sound
+
+from whence.settings import Settings
+
+TOWN = {"type": "Place", "name": "Westport", "population": "48,211", "river": "Aden", "kind": "coastal"}
+GHOST = {"type": "Place", "name": "Silver Tower", "kind": "coastal"}
+NEAR = {"type": "located_in", "source": "Silver Tower", "target": "Westport"}
+TEXT = "Westport lies on the river Aden. Its market is held on Mondays."
+
+
+@pytest.fixture
+def model() -> Iterator[ChatEndpoint]:
+    reply = {"objects": [TOWN, GHOST], "relationships": [NEAR]}
+    with ChatEndpoint(replies(lambda *_: reply)) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def settings(settings: Settings, model: ChatEndpoint) -> Settings:
+    return with_model(settings, model)
+
+
+async def read(client: httpx.AsyncClient, *, lenient: bool) -> dict[str, Any]:
+    if lenient:
+        changed = await client.patch(f"{PROJECTS}/{PROJECT}", json={"config": {"grounding": "lenient"}})
+        assert data_of(changed)["config"]["grounding"] == "lenient"
+    return await extract(client, await ingest_parts(client, TEXT))
+
+
+async def test_an_invented_value_is_rejected_and_shown_in_the_readings(
+    by_hand: httpx.AsyncClient, dsn: str
+) -> None:
+    job = await read(by_hand, lenient=False)
+    assert graph(dsn) == {"Place Westport": {"river": "Aden", "kind": "coastal"}}
+    (reading,) = data_of(await by_hand.get(f"/api/v1/jobs/{job['id']}/readings"))["items"]
+    assert [(each["where"], each["reason"]) for each in reading["rejections"]] == [
+        ("objects[0].population", "ungrounded"),
+        ("objects[1]", "ungrounded"),
+        ("relationships[0]", "unknown_end"),
+    ]
+    assert reading["rejections"][0]["proposed"] == '"48,211"'
+    assert "the primary chunk does not" in reading["rejections"][0]["message"]
+
+
+async def test_a_lenient_project_keeps_it_marked(by_hand: httpx.AsyncClient, dsn: str) -> None:
+    job = await read(by_hand, lenient=True)
+    assert job["extraction"]["rejected"] == 0
+    listed = data_of(await by_hand.get("/api/v1/objects", params={"project_id": PROJECT}))["items"]
+    assert {each["name"]: each["ungrounded"] for each in listed} == {
+        "Westport": ["population"],
+        "Silver Tower": ["name"],
+    }
+    town = next(each["id"] for each in listed if each["name"] == "Westport")
+    told = data_of(await by_hand.get(f"/api/v1/objects/{town}"))
+    marks = {name: claims[0]["ungrounded"] for name, claims in told["sources"].items()}
+    assert marks == {"name": False, "population": True, "river": False, "kind": False}
+    require_sound(dsn)
+
+
+async def test_export_search_and_chat_leave_it_out_unless_asked(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    await read(by_hand, lenient=True)
+    model.default = says(lambda _: "It lies on a river.")
+    ((chunk_id,),) = rows(dsn, "SELECT id::text FROM kb.chunks")
+
+    async def seen(asked: dict[str, Any]) -> list[tuple[bool, bool]]:
+        """Whether the value and the object without a name in the text are in each answer."""
+        params = {"project_id": PROJECT, **asked}
+        texts = [(await by_hand.get("/api/v1/graph/export", params=params)).text]
+        expand = {"objectSimilarityThreshold": 0}
+        body = {"projectId": PROJECT, "query": "Westport", "expand": expand, **asked}
+        (hit,) = data_of(await by_hand.post("/api/v1/search", json=body))["items"]
+        context = await by_hand.get(f"/api/v1/chunks/{chunk_id}/context", params={**expand, **asked})
+        texts += [
+            json.dumps(hit["context"]["relatedObjects"]),
+            json.dumps(data_of(context)["relatedObjects"]),
+        ]
+        question = "What is the population of Westport near Silver Tower?"
+        answer = await by_hand.post(CHAT, json={"projectId": PROJECT, "message": question, **asked})
+        texts.append(answer.json()["sources"][0]["chunkText"])
+        assert all("Aden" in text for text in texts)
+        return [("48,211" in text, "Silver Tower" in text) for text in texts]
+
+    assert await seen({}) == [(False, False)] * 4
+    assert await seen({"includeUngrounded": True}) == [(True, True)] * 4
+
+
+async def test_a_grounded_claim_goes_first_and_the_word_of_a_chunk_grounds_a_value(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    model.default = replies(lambda *_: {"objects": [{**TOWN, "population": "39,000"}]})
+    await extract(by_hand, await ingest_parts(by_hand, f"{TEXT} Its population is 39,000."))
+    model.default = replies(lambda *_: {"objects": [TOWN]})
+    await read(by_hand, lenient=True)
+    assert graph(dsn)["Place Westport"]["population"] == "39,000"
+    (item,) = data_of(await by_hand.get("/api/v1/objects", params={"project_id": PROJECT}))["items"]
+    assert item["ungrounded"] == []
+
+
+async def test_grounding_is_chosen_for_a_project(by_hand: httpx.AsyncClient) -> None:
+    body = {"name": "notes", "config": {"grounding": "lenient"}}
+    made = data_of(await by_hand.post(PROJECTS, json=body), 201)
+    assert made["config"]["grounding"] == "lenient"
+    path = f"{PROJECTS}/{made['id']}"
+    changed = data_of(await by_hand.patch(path, json={"config": {"grounding": None}}))
+    assert changed["config"]["grounding"] is None
+    error_of(await by_hand.patch(path, json={"config": {"grounding": "loose"}}), 400, "INVALID_REQUEST")
