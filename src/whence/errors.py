@@ -201,7 +201,7 @@ class UnreadableReply(WhenceError, code="UNREADABLE_REPLY", status=502):
     """The extraction model's reply cannot be read"""
 
 
-class CutOffReply(UnreadableReply):
+class CutOffReply(UnreadableReply, code="CUT_OFF_REPLY"):
     """The extraction model's reply is cut off"""
 
 

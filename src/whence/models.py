@@ -219,7 +219,7 @@ class GraphObject:
     created_at: datetime
     updated_at: datetime
     aliases: Sequence[str] = ()
-    """What chunks call it instead of its name, and the names of objects merged into it."""
+    """What chunks call it instead of its name."""
     ungrounded: Sequence[str] = ()
     """Properties whose value no chunk has; `name` if no chunk has the name."""
 

@@ -18,7 +18,7 @@ from tests.samples import AddSample, Sample, make_sample
 
 from whence.app import App
 from whence.extract.default_schema import DEFAULT_SCHEMA
-from whence.models import EmbeddingSpace
+from whence.models import EmbeddingSpace, Word
 from whence.store import Store
 from whence.store.keys import Scope
 from whence.web.middleware import SHORT_PATHS
@@ -76,6 +76,20 @@ NEEDS: dict[str, Scope] = {
     "GET /api/v1/chunks/{chunk_id}/deletion-impact": "read",
     "DELETE /api/v1/chunks/{chunk_id}": "write",
     "GET /api/v1/projects/{project_id}/provenance/stale": "read",
+    "GET /api/v1/chunks/{chunk_id}/claims": "read",
+    "GET /api/v1/documents/{document_id}/claims": "read",
+    "GET /api/v1/projects/{project_id}/conflicts": "read",
+    "GET /api/v1/projects/{project_id}/merge-suggestions": "read",
+    "POST /api/v1/projects/{project_id}/merge-suggestions/{suggestion_id}/accept": "write",
+    "POST /api/v1/projects/{project_id}/merge-suggestions/{suggestion_id}/dismiss": "write",
+    "GET /api/v1/projects/{project_id}/curations": "read",
+    "GET /api/v1/objects/{object_id}/curations": "read",
+    "POST /api/v1/curations/{curation_id}/undo": "write",
+    "PATCH /api/v1/objects/{object_id}": "write",
+    "DELETE /api/v1/objects/{object_id}": "write",
+    "DELETE /api/v1/objects/{object_id}/claims": "write",
+    "DELETE /api/v1/objects/{object_id}/claims/{claim_id}": "write",
+    "DELETE /api/v1/relationships/{relationship_id}": "write",
     "GET /api/v1/relationships": "read",
     "GET /api/v1/relationships/{relationship_id}": "read",
     "GET /api/v1/graph": "read",
@@ -144,6 +158,7 @@ class World:
             "POST /ingest/url": {"url": self.page, **project},
             "PUT /api/v1/documents/{document_id}": {"name": f"name {uuid4()}"},
             "PATCH /api/v1/documents/{document_id}": {"metadata": {"team": "travel"}},
+            "PATCH /api/v1/objects/{object_id}": {"set": {"colour": "red"}},
             "POST /api/v1/objects/merge": {"keepId": ids["object_id"], "dropId": ids["other_object_id"]},
         }
         body = bodies.get(route.replace("/api/v1/", "/"), bodies.get(route))
@@ -152,6 +167,8 @@ class World:
             sent = {"files": {"file": ("a.txt", b"One.")}, "data": project}
         elif route in OF_PROJECT:
             sent = {"params": project}
+        elif route == "DELETE /api/v1/objects/{object_id}/claims":
+            sent = {"params": {"property": "size"}}
         elif path.endswith("/diff"):
             sent = {"params": {"from": "v1", "to": "v1"}}
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
@@ -186,12 +203,17 @@ class World:
         return {**self.ids(), **ids, **await self.graph(sample)}
 
     async def graph(self, sample: Sample) -> dict[str, str]:
-        """Four objects that the sample speaks of, two of them merged."""
+        """Six objects that the sample speaks of: two are merged, two have nearly the same name, one was corrected."""
         names = [f"{uuid4()}" for _ in range(4)]
-        written = await say(
-            self.app.store, sample.chunks[0], *map(thing, names), ties=[tie(names[0], "has", names[1])]
-        )
-        one, other, kept, dropped = (ident for ident in written.objects if ident)
+        names += [f"Harbour office {names[0]}", f"Harbor office {names[0]}"]
+        things = [thing(names[0], size=1), *map(thing, names[1:])]
+        written = await say(self.app.store, sample.chunks[0], *things, ties=[tie(names[0], "has", names[1])])
+        one, other, kept, dropped, *_ = (ident for ident in written.objects if ident)
+        project_id, graph = sample.document.project_id, self.app.store.graph
+        (claim, *_), _ = await graph.provenance.of_object(project_id, one, limit=1, offset=0)
+        (curation,) = await graph.curations.set(project_id, kept, {"colour": "red"}, Word(author="Ada"))
+        suggestions, _ = await graph.suggestions.page(project_id, limit=100, offset=0)
+        suggested = next(each for each in suggestions if each.keep.name in names)
         merge = await self.app.store.graph.merges.merge(
             sample.document.project_id, keep_id=kept, drop_id=dropped
         )
@@ -200,6 +222,9 @@ class World:
             "other_object_id": str(other),
             "relationship_id": str(written.relationships[0]),
             "merge_id": str(merge.id),
+            "claim_id": str(claim.id),
+            "curation_id": str(curation.id),
+            "suggestion_id": str(suggested.id),
         }
 
     def ids(self) -> dict[str, str]:
@@ -208,7 +233,18 @@ class World:
             "document_id": str(self.sample.document.id),
             "job_id": str(self.sample.job.id),
             "chunk_id": self.sample.ids[0],
-            **dict.fromkeys(("object_id", "other_object_id", "relationship_id", "merge_id"), str(uuid4())),
+            **dict.fromkeys(
+                (
+                    "object_id",
+                    "other_object_id",
+                    "relationship_id",
+                    "merge_id",
+                    "claim_id",
+                    "curation_id",
+                    "suggestion_id",
+                ),
+                str(uuid4()),
+            ),
         }
 
 

@@ -25,7 +25,9 @@ async def test_a_key(store: Store, dsn: str) -> None:
         (row,) = conn.execute("SELECT k::text, sha256 FROM kb.api_keys k").fetchall()
     assert found[2] not in row[0]
     assert row[1] == hashlib.sha256(text.encode()).digest()
-    assert await store.keys.authenticate(text) == Caller(project_id=DEFAULT_PROJECT_ID, scope="write")
+    assert await store.keys.authenticate(text) == Caller(
+        project_id=DEFAULT_PROJECT_ID, scope="write", name="mine"
+    )
     assert await store.keys.all() == [key]
 
 

@@ -48,7 +48,7 @@ class ObjectModel(AnswerShape):
     name: str = Field(examples=["OAuth 2.0"])
     properties: dict[str, Any] = Field(description="All except the name: for each, the current value.")
     aliases: list[str] = Field(
-        description="What chunks call it instead of its name, and the names of objects merged into it.",
+        description="What chunks call it instead of its name.",
         examples=[["ASEAN"]],
     )
     ungrounded: list[str] = Field(

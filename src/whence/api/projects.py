@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self
 from uuid import UUID
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, StrictBool, model_validator
 
 from whence.api.base import AnswerShape, RequestShape
 from whence.api.search import ContextChoice
@@ -43,7 +43,7 @@ class ProjectConfig(RequestShape):
         description="What extracts. Default: `model` where an endpoint is configured, else `rules`.",
     )
     context: ContextChoice | None = Field(default=None, description="What the extractor is shown.")
-    verify: bool | None = Field(
+    verify: StrictBool | None = Field(
         default=None, description="Whether the chat model judges the citations of answers."
     )
     grounding: Grounding | None = Field(

@@ -85,12 +85,12 @@ class ModelAnswerer:
         return self._fit(request, sources[1:] if len(kept) == 1 and kept[0].is_graph else kept)
 
 
-async def say(*pieces: str) -> AsyncGenerator[str | Completion, None]:
+async def say(*pieces: str, model: str = EXTRACTIVE) -> AsyncGenerator[str | Completion, None]:
     """Yields a fixed text in the form of a model's stream."""
     for piece in pieces:
         yield piece
     text = "".join(pieces)
-    yield Completion(text=text, prompt_tokens=None, completion_tokens=None, model=EXTRACTIVE, finish="stop")
+    yield Completion(text=text, prompt_tokens=None, completion_tokens=None, model=model, finish="stop")
 
 
 def clean_turn(turn: Message, *, but: Sequence[Source] = ()) -> Message:

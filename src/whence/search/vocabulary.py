@@ -1,7 +1,7 @@
 """The words of a project's documents, to correct words of a question that no document has.
 
 Each segment of the text index has its words with the number of chunks that have them, so the vocabulary is replaced with the
-index. A word is corrected to a word with one edit (letter added, left out, exchanged, or two swapped), a long word also to
+index. English words are never corrected. Any other word is corrected to a word with one edit (letter added, left out, exchanged, or two swapped), a long word also to
 one with two. Of several, the nearest counts, then the most frequent.
 """
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
+from whence.providers.minilm import english_words
 from whence.search.bm25 import count_chunks
 from whence.search.query import quoted_words
 from whence.store import Store
@@ -99,7 +100,9 @@ class Vocabulary:
         """Corrections for words of the question that no chunk has: their terms are in `missing`. Quoted words stay."""
         quoted = quoted_words(text)
         words = dict.fromkeys(_keep(word) for word in words_of(text) if word not in quoted)
-        asked = [word for word in words if missing.intersection(reader.keys(word))]
+        asked = [
+            word for word in words if missing.intersection(reader.keys(word)) and word not in english_words()
+        ]
         if not asked:
             return {}
         known = await self._words(project_id)

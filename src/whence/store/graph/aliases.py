@@ -24,16 +24,12 @@ INSERT INTO kb.object_aliases (project_id, said_of, chunk_id, alias_key, alias)
 SELECT project_id, %(new_id)s, chunk_id, alias_key, alias FROM taken
 ON CONFLICT DO NOTHING
 """
-# Of a row `o`, with the names of the objects merged into it.
+# Of a row `o` and of the objects merged into it.
 OF_OBJECT: LiteralString = """ARRAY(
-    SELECT min(n.alias) FROM (
-        SELECT a.alias, a.alias_key FROM kb.object_aliases a
-        WHERE a.project_id = o.project_id AND a.said_of = ANY(o.id || ARRAY(
-            SELECT m.dropped_id FROM kb.object_merges m WHERE m.project_id = o.project_id AND m.object_id = o.id))
-        UNION ALL
-        SELECT m.name, m.name_key FROM kb.object_merges m
-        WHERE m.project_id = o.project_id AND m.object_id = o.id) n
-    WHERE n.alias_key <> o.name_key GROUP BY n.alias_key ORDER BY n.alias_key) AS aliases"""
+    SELECT min(a.alias) FROM kb.object_aliases a
+    WHERE a.project_id = o.project_id AND a.said_of = ANY(o.id || ARRAY(
+        SELECT m.dropped_id FROM kb.object_merges m WHERE m.project_id = o.project_id AND m.object_id = o.id))
+      AND a.alias_key <> o.name_key GROUP BY a.alias_key ORDER BY a.alias_key) AS aliases"""
 # Objects by other names than their own.
 NAMES: LiteralString = """(
     SELECT coalesce(m.object_id, a.said_of) AS object_id, a.alias, a.alias_key, true AS is_alias

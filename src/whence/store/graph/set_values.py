@@ -16,13 +16,16 @@ IS_REPLACED: LiteralString = """EXISTS (
 
 
 def keys_of(object_id: LiteralString) -> LiteralString:
-    """The types and names that lead to an object: its own, and those of objects merged into it."""
+    """The types and names that lead to an object: its own, and those of objects merged into it.
+
+    The aliases must differ from those of every query that uses it: `object_id` belongs to the outer query.
+    """
     return f"""
-    SELECT o.type, o.name_key FROM kb.graph_objects o
-    WHERE o.project_id = %(project_id)s AND o.id = {object_id}
+    SELECT named_object.type, named_object.name_key FROM kb.graph_objects named_object
+    WHERE named_object.project_id = %(project_id)s AND named_object.id = {object_id}
     UNION ALL
-    SELECT m.type, m.name_key FROM kb.object_merges m
-    WHERE m.project_id = %(project_id)s AND m.object_id = {object_id}"""
+    SELECT merged_object.type, merged_object.name_key FROM kb.object_merges merged_object
+    WHERE merged_object.project_id = %(project_id)s AND merged_object.object_id = {object_id}"""
 
 
 def set_values_of(object_id: LiteralString) -> LiteralString:
