@@ -110,6 +110,19 @@ async def test_a_grounded_claim_goes_first_and_the_word_of_a_chunk_grounds_a_val
     assert item["ungrounded"] == []
 
 
+async def test_what_a_person_set_is_grounded(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    other = {"type": "Place", "name": "Aden", "population": "7,000"}
+    model.default = replies(lambda *_: {"objects": [TOWN, other]})
+    await read(by_hand, lenient=True)
+    ((town,),) = rows(dsn, "SELECT id::text FROM kb.graph_objects WHERE name = 'Westport'")
+    correction = {"set": {"population": "48,000"}, "reason": "counted again", "author": "Ada"}
+    data_of(await by_hand.patch(f"/api/v1/objects/{town}", json=correction))
+    listed = data_of(await by_hand.get("/api/v1/objects", params={"project_id": PROJECT}))["items"]
+    assert {each["name"]: each["ungrounded"] for each in listed} == {"Westport": [], "Aden": ["population"]}
+
+
 async def test_grounding_is_chosen_for_a_project(by_hand: httpx.AsyncClient) -> None:
     body = {"name": "notes", "config": {"grounding": "lenient"}}
     made = data_of(await by_hand.post(PROJECTS, json=body), 201)

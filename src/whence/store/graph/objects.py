@@ -21,7 +21,7 @@ UNGROUNDED: LiteralString = f"""ARRAY(
     WHERE u.project_id = o.project_id AND u.object_id = o.id AND NOT u.is_grounded AND NOT EXISTS (
         SELECT FROM kb.object_provenance g
         WHERE g.project_id = o.project_id AND g.object_id = o.id AND g.property_name = u.property_name AND g.is_grounded)
-      AND NOT {is_set("o.id", "u.property_name").replace("%(project_id)s", "o.project_id")})"""
+      AND NOT {is_set("u.object_id", "u.property_name").replace("%(project_id)s", "u.project_id")})"""
 COLUMNS: LiteralString = f"""o.project_id, o.id, o.type, o.name, o.name_key, o.properties, o.created_at, o.updated_at,
     {aliases.OF_OBJECT}, {UNGROUNDED}"""
 
