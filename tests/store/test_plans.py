@@ -188,6 +188,7 @@ max(id::text)::uuid, string_agg(uuid_send(id), '' ORDER BY id), repeat('xx', cou
 FROM kb.chunks GROUP BY project_id, document_id;
 INSERT INTO kb.lexical_blocks SELECT project_id, id, 1000 * b, repeat('x', 4000)::bytea
 FROM kb.lexical_segments, generate_series(-10, 9) b;
+INSERT INTO kb.lexical_words SELECT project_id, id, 'x' FROM kb.lexical_segments;
 UPDATE kb.documents d SET current_job_id = j.id, original_key = d.id::text, text = 'd', origin = 'http://example.org/' || d.id
 FROM kb.jobs j WHERE j.project_id = d.project_id AND j.document_id = d.id;
 INSERT INTO kb.jobs (project_id, id, document_id, type, name, status, file_name, file_type, file_size, created_at)
@@ -413,6 +414,8 @@ def lexical_reads() -> dict[str, Read]:
         "contents": lambda s, rows: s.lexical.contents(rows[0][2], keys(rows)),
         "chunks with a character": lambda s, rows: s.lexical.having(rows[0][2], "猫"),
         "chunks in order": lambda s, rows: s.lexical.following(rows[0][2], after=None, limit=64),
+        "words": lambda s, rows: s.lexical.words(rows[0][2]),
+        "segments with words": lambda s, rows: s.lexical.worded(rows[0][2]),
         "language": lambda s, rows: s.lexical.language(rows[0][2]),
         "chunks of a document": lambda s, rows: s.chunks.ids_of_document(rows[0][2], rows[0][3]),
         "chunks of a job": lambda s, rows: s.chunks.ids_of_job(rows[0][2], UUID(rows[0][1])),
