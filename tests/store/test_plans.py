@@ -415,6 +415,7 @@ def lexical_reads() -> dict[str, Read]:
         "chunks with a character": lambda s, rows: s.lexical.having(rows[0][2], "猫"),
         "chunks in order": lambda s, rows: s.lexical.following(rows[0][2], after=None, limit=64),
         "words": lambda s, rows: s.lexical.words(rows[0][2]),
+        "earlier claims": lambda s, rows: s.graph.provenance.earlier(rows[0][2], UUID(rows[0][0])),
         "segments with words": lambda s, rows: s.lexical.worded(rows[0][2]),
         "language": lambda s, rows: s.lexical.language(rows[0][2]),
         "chunks of a document": lambda s, rows: s.chunks.ids_of_document(rows[0][2], rows[0][3]),
@@ -648,6 +649,7 @@ def changes() -> dict[str, Read]:
         ),
         "write a chunk, merge, undo": _extracted,
         "set, reject, undo": _corrected,
+        "withdrawn": _withdrawn,
         "withdraw chunks": lambda s, rows: s.graph.removal.chunks(
             rows[0][2], [UUID(row[0]) for row in rows[:100]]
         ),
@@ -717,6 +719,23 @@ async def _dismissed(store: Store, rows: Any) -> None:
     suggestion = MergeSuggestion(id=uuid4(), type="Thing", score=1, reasons={}, keep=ends[0], drop=ends[1])
     await store.graph.suggestions.dismiss(rows[0][2], suggestion)
     await _absent(store.graph.suggestions.get(rows[0][2], uuid4()))
+
+
+async def _withdrawn(store: Store, rows: Any) -> None:
+    """The chunk no longer says what it said before."""
+    chunk_id, job_id, project_id, _ = rows[0]
+    said = ChunkExtraction(
+        project_id=project_id,
+        chunk_id=UUID(chunk_id),
+        job_id=UUID(job_id),
+        schema_number=2,
+        outcome="extracted",
+        objects=[thing("Three", color="red")],
+    )
+    (one, *_) = (await store.graph.write_chunk(said)).objects
+    assert one is not None
+    silent = replace(said, objects=(), outcome="empty", withdrawn=((one, "color"), (one, "name")))
+    await store.graph.write_chunk(silent)
 
 
 async def _corrected(store: Store, rows: Any) -> None:

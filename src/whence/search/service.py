@@ -22,7 +22,7 @@ from whence.search.query import Query
 from whence.search.query_text import gists, one_of
 from whence.search.relevance_threshold import FEW, MEASURED, passes
 from whence.search.vectors import VectorLeg
-from whence.search.vocabulary import Vocabulary, replace_words
+from whence.search.vocabulary import SpellingCorrector, replace_words
 from whence.store import Store
 from whence.store.chunks import ChunkView
 from whence.store.connection import busy
@@ -170,7 +170,7 @@ class Search:
         self._embedders = embedders
         self._memory = Memory(store, most=memory, background=background)
         self._leg = VectorLeg(store)
-        self._vocabulary = Vocabulary(store)
+        self._corrector = SpellingCorrector(store)
         self._reranker = reranker
         self._settings: dict[UUID, tuple[float, Setting]] = {}
 
@@ -284,7 +284,7 @@ class Search:
         if not missing:
             return asked, legs
         text, reader = asked.question.query, asked.query.lexer
-        corrections = await self._vocabulary.correct(asked.project_id, text, reader, missing)
+        corrections = await self._corrector.correct(asked.project_id, text, reader, missing)
         if not corrections:
             return asked, legs
         question = replace(asked.question, query=replace_words(text, corrections))

@@ -66,7 +66,7 @@ def unpack_words(packed: bytes) -> Counter[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class KnownWords:
     """The words of a project in order, and how frequent each is."""
 
     words: Sequence[str]
@@ -86,12 +86,12 @@ class Words:
         return [self.words[place] for place in places[order]]
 
 
-class Vocabulary:
+class SpellingCorrector:
     """Corrects questions. Caches the words of projects."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._cached: dict[UUID, tuple[set[UUID], Words]] = {}
+        self._cached: dict[UUID, tuple[set[UUID], KnownWords]] = {}
         """Each with the segments it was read from."""
 
     async def correct(
@@ -113,7 +113,7 @@ class Vocabulary:
         found = {word: next((each for each in some if each in living), None) for word, some in near.items()}
         return {word: each for word, each in found.items() if each is not None}
 
-    async def _words(self, project_id: UUID) -> Words:
+    async def _words(self, project_id: UUID) -> KnownWords:
         """Read again when the segments of the project's index have changed."""
         segments = await self._store.lexical.worded(project_id)
         before, words = self._cached.pop(project_id, (None, None))
@@ -129,11 +129,11 @@ class Vocabulary:
         return words
 
 
-def _unpack_all(segments: Iterable[bytes]) -> Words:
+def _unpack_all(segments: Iterable[bytes]) -> KnownWords:
     counts: Counter[str] = Counter()
     for segment in segments:
         counts.update(unpack_words(segment))
-    return Words(list(counts), np.fromiter(counts.values(), np.int64, len(counts)))
+    return KnownWords(list(counts), np.fromiter(counts.values(), np.int64, len(counts)))
 
 
 def replace_words(text: str, corrections: Mapping[str, str]) -> str:

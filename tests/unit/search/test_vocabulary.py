@@ -1,4 +1,4 @@
-"""Words and their corrections, without a database."""
+"""KnownWords and their corrections, without a database."""
 
 from collections import Counter
 
@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.search.vocabulary import Words, count_words, pack_words, replace_words, unpack_words
+from whence.search.vocabulary import KnownWords, count_words, pack_words, replace_words, unpack_words
 
 
-def words_of(**counts: int) -> Words:
-    return Words(list(counts), np.array(list(counts.values())))
+def words_of(**counts: int) -> KnownWords:
+    return KnownWords(list(counts), np.array(list(counts.values())))
 
 
 def test_counts_texts_not_occurrences() -> None:
@@ -43,7 +43,7 @@ def test_two_edits_in_long_words_only() -> None:
 
 
 def test_no_words() -> None:
-    assert Words([], np.array([], np.int64)).near("ledger") == []
+    assert KnownWords([], np.array([], np.int64)).near("ledger") == []
 
 
 def test_the_text_is_kept_around_corrected_words() -> None:
