@@ -49,6 +49,19 @@ async def test_quotes_switch_the_correction_off(stocked: httpx.AsyncClient) -> N
     assert (found["items"], found["notes"]) == ([], [])
 
 
+async def test_a_quoted_word_stays_also_where_it_stands_without_quotes(stocked: httpx.AsyncClient) -> None:
+    assert (await search(stocked, 'Where is "Ledgr" or ledgr?'))["notes"] == []
+
+
+async def test_many_copies_of_a_text_do_not_hide_the_others(client: httpx.AsyncClient) -> None:
+    small = {"chunkingStrategy": "paragraph", "chunkingOptions": {"maxChunkSize": 100, "minChunkSize": 10}}
+    copies = "\n\n".join(["The harbour office keeps the ledger of the ships."] * 300)
+    other = "The harbour office has a clock."
+    await ingest(client, f"{copies}\n\n{other}", **small)
+    found = await search(client, "harbour office ledger of the ships", limit=5, floor=False)
+    assert contents(found)[1:] == [other]
+
+
 async def test_a_word_far_from_all_words_stays(stocked: httpx.AsyncClient) -> None:
     assert (await search(stocked, "zymurgy of the harbour", floor=False))["notes"] == []
 

@@ -144,7 +144,9 @@ class CompletionRequest(_TolerantRequest):
 
     def asked(self) -> Asked:
         *history, question = _messages(self.messages)
-        return Asked(message=question.content, history=tuple(history), limit=self.limit)
+        # A stream of this protocol ends with its answer: it has no place for judgements.
+        verify = False if self.stream else None
+        return Asked(message=question.content, history=tuple(history), limit=self.limit, verify=verify)
 
 
 def _messages(turns: Sequence[CompletionTurn]) -> list[Message]:

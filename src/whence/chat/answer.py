@@ -32,6 +32,8 @@ _MOST_BEHIND = 4
 """Maximum number of chunks that support graph facts and were not found by search."""
 _LONG = 4_000
 """Length of an answer, in characters, from which its citations are scored in a thread."""
+_JUDGE_SECONDS = 30
+"""An answer that is not streamed waits this long for its citations to be judged."""
 _CUT_SHORT = {
     "length": ("The model ran out of tokens: the answer may be incomplete (WHENCE_LLM_MAX_TOKENS)",),
     "content_filter": ("A filter of the model's provider stopped it: the answer may be incomplete",),
@@ -187,9 +189,11 @@ class Chat:
             note = "The citations are not verified: there is no chat model (WHENCE_LLM_BASE_URL)"
             return Verified(citations=answer.citations, notes=(note,))
         try:
-            return Verified(citations=await verify(self._judge, answer.response, answer.citations))
-        except ModelError as exc:
-            note = f"The citations are not verified: {exc.message}"
+            async with asyncio.timeout(_JUDGE_SECONDS):
+                return Verified(citations=await verify(self._judge, answer.response, answer.citations))
+        except (ModelError, TimeoutError) as exc:
+            why = exc.message if isinstance(exc, ModelError) else f"no answer within {_JUDGE_SECONDS} s"
+            note = f"The citations are not verified: {why}"
             return Verified(citations=answer.citations, notes=(note,))
 
     async def _gather(self, project_id: UUID, asked: Asked) -> tuple[AnswerRequest, tuple[str, ...]]:

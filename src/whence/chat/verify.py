@@ -14,7 +14,9 @@ _MOST = 40
 """Maximum number of citations that are judged."""
 _LONGEST = 600
 """Characters of a sentence and of a quote that the model sees."""
-_TOKENS_EACH = 16
+_TOKENS_EACH = 32
+_TOKENS_AROUND = 1_000
+"""For models that think first."""
 _INSTRUCTIONS = """\
 You compare claims with quotes from documents. For each pair, judge from the quote alone:
 
@@ -56,7 +58,7 @@ async def verify(model: ChatModel, response: str, citations: Sequence[Citation])
         for place in judged
     ]
     completion = await model.complete(
-        _messages(pairs), max_tokens=_TOKENS_EACH * (len(pairs) + 2), schema=_SCHEMA
+        _messages(pairs), max_tokens=_TOKENS_AROUND + _TOKENS_EACH * len(pairs), schema=_SCHEMA
     )
     verdicts = _read(completion.text, len(pairs))
     found = list(citations)
@@ -89,7 +91,7 @@ def _read(reply: str, count: int) -> list[Judgement | None]:
     try:
         rows = json.loads(reply[start : end + 1])["judgements"]
         said = {int(row["number"]): str(row["judgement"]).replace("_", " ") for row in rows}
-    except (ValueError, TypeError, KeyError) as exc:
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as exc:
         raise ModelInvalid("The model's judgements cannot be read") from exc
     return [
         next((one for one in _JUDGEMENTS if one == said.get(number)), None) for number in range(1, count + 1)

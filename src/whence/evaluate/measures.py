@@ -24,6 +24,7 @@ from whence.chat import Answer, Citation, Source
 from whence.extract.scheduling import Prices
 from whence.models import Page
 from whence.parse import page_at
+from whence.text.cjk import UNSPACED, is_unspaced
 from whence.text.content_words import words
 from whence.text.lexer import fold
 
@@ -65,15 +66,13 @@ class JudgedChunk:
 
 def shares_text(wanted: str, chunk: str) -> bool:
     """Whether the chunk has the text, or at least half of it (or of the chunk) in one run: chunks may cut it."""
-    if _squeezed(wanted) in _squeezed(chunk):
+    space = r"\s*" if is_unspaced(wanted) else r"\s+"
+    pattern = space.join(map(re.escape, fold(wanted).split()))
+    if re.search(rf"(?<![^\W{UNSPACED}]){pattern}(?![^\W{UNSPACED}])", fold(chunk)):
         return True
     these, those = words(wanted), words(chunk)
     run = SequenceMatcher(None, these, those, autojunk=False).find_longest_match().size
     return run >= _LEAST_RUN and 2 * run >= min(len(these), len(those))
-
-
-def _squeezed(text: str) -> str:
-    return "".join(fold(text).split())
 
 
 def first_rank(passages: Sequence[ExpectedPassage], ranked: Sequence[JudgedChunk]) -> int | None:

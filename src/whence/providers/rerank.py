@@ -37,25 +37,25 @@ class EndpointReranker(Endpoint):
             return []
         cleaned = [readable(text) for text in texts]
         try:
-            return await self._ask(readable(query), cleaned)
+            return await self._ask(readable(query), cleaned, is_tei=self._is_tei)
         except ENDPOINT_ERRORS as exc:
             failure = self.failure(exc)
         if failure.status not in NOT_UNDERSTOOD or self._is_tei:
             raise failure.error
         try:
-            self._is_tei = True
-            return await self._ask(readable(query), cleaned)
+            scores = await self._ask(readable(query), cleaned, is_tei=True)
         except ENDPOINT_ERRORS:
-            self._is_tei = False
-        raise failure.error
+            raise failure.error from None
+        self._is_tei = True
+        return scores
 
     async def check(self) -> str:
         await self.rerank("Is anybody there?", ["Yes.", "No."])
         return f"{self.model} at {self.where} answers"
 
-    async def _ask(self, query: str, texts: list[str]) -> list[float]:
+    async def _ask(self, query: str, texts: list[str], *, is_tei: bool) -> list[float]:
         body: dict[str, Any] = {"model": self.model, "query": query, "documents": texts, "top_n": len(texts)}
-        if self._is_tei:
+        if is_tei:
             body = {"query": query, "texts": texts, "truncate": True}
         chunks = self.post("/rerank", body)
         async with asyncio.timeout(self.timeout), aclosing(chunks):

@@ -125,6 +125,8 @@ async def reindex(store: Store, project_id: UUID, *, language: str | None = None
         while some := await tx.lexical.following(project_id, after=after, limit=AT_ONCE):
             await tx.lexical.insert(project_id, await asyncio.to_thread(segments_of, some, spoken))
             count, after = count + len(some), some[-1][0]
+        if due(await tx.lexical.segments(project_id)):
+            await tx.queue.defer_once(COMPACT, lock=index_lock(project_id), project_id=str(project_id))
     return count
 
 
@@ -200,7 +202,7 @@ async def _merge_into_one(tx: Store, project_id: UUID, held: Sequence[HeldSegmen
     ids = [segment.id for segment in held]
     blocks = await tx.lexical.blocks(project_id, ids)
     words = await tx.lexical.words(project_id)
-    parts = [unpack_words(words.get(ident, b"")) for ident in ids]
+    parts = [words.get(ident, b"") for ident in ids]
     merged = await asyncio.to_thread(_merged, held, [blocks[ident] for ident in ids], parts, reader)
     await tx.lexical.drop(project_id, ids)
     if merged is not None:
@@ -210,7 +212,7 @@ async def _merge_into_one(tx: Store, project_id: UUID, held: Sequence[HeldSegmen
 def _merged(
     held: Sequence[HeldSegment],
     blocks: Sequence[Sequence[bytes]],
-    words: Sequence[Counter[str]],
+    words: Sequence[bytes],
     reader: Lexer,
 ) -> Segment | None:
     """The live chunks of all segments as one; None if there are none."""
@@ -230,7 +232,9 @@ def _merged(
     renumbered = np.split(numbers, starts[1:])
     postings = merge([(from_blocks(b), n) for b, n in zip(blocks, renumbered, strict=True)])
     left = set(postings.terms.tolist())
-    counts = sum(words, Counter[str]())
+    counts: Counter[str] = Counter()
+    for part in words:
+        counts.update(unpack_words(part))
     living_words = Counter(
         {word: count for word, count in counts.items() if left.issuperset(reader.keys(word))}
     )

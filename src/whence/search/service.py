@@ -52,6 +52,7 @@ _JUDGED = 10
 
 _WIDENED = 8
 """How many times more candidates are read if chunks with the same text left too few."""
+_WIDEST = _WIDENED**3
 _RERANKED = 30
 """Number of best hits that the reranker orders."""
 
@@ -243,8 +244,9 @@ class Search:
         # One more shows whether there is another page.
         count = max(question.end + 1, _RERANKED if self._reranker else _JUDGED)
         ranked, reading, also = await self._read(asked, legs, count)
-        if also and len(ranked) < count:  # the same text took the places of others
-            asked = replace(asked, widening=_WIDENED)
+        # The same text took the places of others, and a leg may have more.
+        while also and len(ranked) < count and legs.total >= asked.candidates and asked.widening < _WIDEST:
+            asked = replace(asked, widening=asked.widening * _WIDENED)
             legs = replace(await self._legs(asked), notes=legs.notes)
             ranked, reading, also = await self._read(asked, legs, count)
         if not ranked:

@@ -52,7 +52,7 @@ def count_words(texts: Iterable[str]) -> Counter[str]:
 def _keep(word: str) -> str:
     """The plain word, or nothing if it is too short or too long to be a correction."""
     plain = plain_word(word) or ""
-    return plain if _SHORTEST <= len(plain) <= _LONGEST else ""
+    return plain if _SHORTEST <= len(plain) <= _LONGEST and plain.isalpha() else ""
 
 
 def pack_words(counts: Mapping[str, int]) -> bytes:
@@ -91,6 +91,7 @@ class SpellingCorrector:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._reading = asyncio.Lock()
         self._cached: dict[UUID, tuple[set[UUID], KnownWords]] = {}
         """Each with the segments it was read from."""
 
@@ -98,14 +99,15 @@ class SpellingCorrector:
         self, project_id: UUID, text: str, reader: Lexer, missing: frozenset[int]
     ) -> dict[str, str]:
         """Corrections for words of the question that no chunk has: their terms are in `missing`. Quoted words stay."""
-        quoted = quoted_words(text)
-        words = dict.fromkeys(_keep(word) for word in words_of(text) if word not in quoted)
+        quoted = {_keep(word) for word in quoted_words(text)}
+        words = dict.fromkeys(word for word in map(_keep, words_of(text)) if word not in quoted)
         asked = [
             word for word in words if missing.intersection(reader.keys(word)) and word not in english_words()
         ]
         if not asked:
             return {}
-        known = await self._words(project_id)
+        async with self._reading:  # questions at the same time read the words once
+            known = await self._words(project_id)
         near = await asyncio.to_thread(known.near_each, asked[:_MOST_CORRECTED])
         keys = {each: reader.keys(each) for some in near.values() for each in some}
         counts = await count_chunks(self._store, project_id, sorted({*chain.from_iterable(keys.values())}))

@@ -290,7 +290,7 @@ class Lexical(Statements):
 
     async def claim(self, project_id: UUID) -> str | None:
         """Return the language and lock the project's index against other writers until the transaction ends."""
-        return await self.language(project_id, lock=" FOR UPDATE")
+        return await self.language(project_id, lock=" FOR NO KEY UPDATE")
 
     async def set_language(self, project_id: UUID, language: str) -> None:
         await self._queries.run(SET_LANGUAGE, {"project_id": project_id, "language": language})

@@ -221,3 +221,18 @@ def test_a_run_compared_with_itself_has_no_difference_and_shares_stay_in_order(
     totals = run.totals
     assert 0 <= (totals.mean_reciprocal_rank or 0) <= (totals.hit_rate or 0) <= 1
     assert totals.recall == totals.hit_rate
+
+
+@pytest.mark.parametrize(
+    ("wanted", "chunk", "has"),
+    [
+        ("5 kW", "The pump has 45 kW of power.", False),
+        ("45 kW", "The pump has 45\nkW of power.", True),
+        ("No", "The norm applies to all.", False),
+        ("art is", "An artist painted it.", False),
+        ("東京都", "首都は東京都です。", True),
+        ("東京都", "首都は東京\n都です。", False),
+    ],
+)
+def test_short_texts_are_found_as_whole_words(wanted: str, chunk: str, has: bool) -> None:
+    assert shares_text(wanted, chunk) is has

@@ -20,6 +20,15 @@ def test_counts_texts_not_occurrences() -> None:
     )
 
 
+def test_letters_that_stand_for_several_words_are_left_out() -> None:
+    """U+FDFA is one letter that folds to four words."""
+    counts = count_words(
+        ["\u0642\u0627\u0644 \u0627\u0644\u0646\u0628\u064a \ufdfa \u0643\u0630\u0627\u0643"]
+    )
+    assert counts == unpack_words(pack_words(counts))
+    assert not any(" " in word for word in counts)
+
+
 @given(st.lists(st.text(max_size=80)))
 def test_packed_words_come_back(texts: list[str]) -> None:
     counts = count_words(texts)
