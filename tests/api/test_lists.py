@@ -184,3 +184,43 @@ async def test_lists_of_relationships_collect_their_elements(
     details = error_of(await by_hand.put(SCHEMA, json=wrong), 400, "INVALID_SCHEMA")["details"]
     assert details["path"] == "relationship_types.reaches.properties.by.merge"
     require_sound(dsn)
+
+
+def only_new(text: str, objects: dict[str, dict[str, Any]]) -> Any:
+    """A model that gives one new element at a time, as its instructions say."""
+    known = objects.get("Thornby", {})
+    sights = (*SIGHTS, "Harbour Museum", "Lighthouse Inn")
+    new = [one for one in sights if one in text and one not in known.get("sights", [])][:1]
+    if known:
+        return [{"id": known["id"], "sights": new}] if new else []
+    return [{"type": "Town", "name": "Thornby", "sights": new}]
+
+
+async def test_a_chunk_that_is_read_again_keeps_the_elements_it_stated(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    model.default = replies(only_new)
+    await set_schema(by_hand)
+    document = await ingest_parts(by_hand, SECOND)
+    await extract(by_hand, document)
+    assert sights(dsn) == ["harbour"]
+    await set_schema(by_hand, description="Sights of the town")
+    await extract(by_hand, document)
+    assert sights(dsn) == ["harbour", "lighthouse"]
+    require_sound(dsn)
+
+
+async def test_a_chunk_states_known_elements_beside_a_new_one(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    """A common word states nothing by itself, a name does."""
+    model.default = replies(only_new)
+    texts = ("Thornby has a Harbour Museum.", "Thornby has a Lighthouse Inn beside the Harbour Museum.")
+    await set_schema(by_hand)
+    first, second = [await ingest_parts(by_hand, text) for text in texts]
+    for document in (first, second):
+        await extract(by_hand, document)
+    assert sights(dsn) == ["Harbour Museum", "Lighthouse Inn"]
+    assert (await by_hand.delete(f"{DOCUMENTS}/{first}")).is_success
+    assert sights(dsn) == ["Harbour Museum", "Lighthouse Inn"]
+    require_sound(dsn)

@@ -247,3 +247,16 @@ async def test_the_statements_of_the_seed_run_as_written(
     assert [str(row[0]) for row in found["to read again"]] == [chunk["id"]]
     said = [record.getMessage() for record in caplog.records if "schema" in record.getMessage()]
     assert [line.rpartition(" ")[2] for line in said] == ["v1", "v2"]
+
+
+async def test_the_same_content_cut_anew_is_no_newer(by_hand: httpx.AsyncClient, dsn: str) -> None:
+    old, new = [await ingest_parts(by_hand, text) for text in (OLD, NEW)]
+    for each in (old, new):
+        await extract(by_hand, each)
+    before = await document(by_hand, old)
+    await put(by_hand, old, chunkingStrategy="sentence")
+    after = await document(by_hand, old)
+    assert (after["version"], after["version_at"]) == (2, before["version_at"])
+    await extract(by_hand, old)
+    assert power(dsn) == "55 kW"
+    require_sound(dsn)

@@ -50,7 +50,7 @@ class DocumentModel(AnswerShape):
     metadata: dict[str, Any] = Field(description="Facts that were sent with it or later.")
     extraction: LastExtraction | None = Field(description="Its newest extraction.")
     version: int = Field(description="Counts the published versions; 0 before the first.")
-    version_at: datetime | None = Field(description="When that version was published.")
+    version_at: datetime | None = Field(description="When this content came in.")
     valid_from: datetime | None = Field(
         description="The document's own date, from its metadata (`validFrom`) or the file. It orders claims before the version does."
     )

@@ -9,7 +9,7 @@ from uuid import UUID
 from whence.extract.evidence import Evidence
 from whence.extract.grounding import place_of
 from whence.extract.mentions import Mentions
-from whence.extract.rejections import Rejected, Rejection, unsaid
+from whence.extract.rejections import MODEL, Rejected, Rejection, unsaid
 from whence.extract.reply import RelationshipProposal
 from whence.extract.schema import Schema, spelled
 from whence.extract.values import fit_properties, missing
@@ -75,7 +75,10 @@ def _relationship(
     given, rejections = fit_properties(proposal.properties, kind, where=proposal.where)
     properties: dict[str, Any] = {}
     for each, value in given.items():
-        who = evidence.leak(value, of=source.name, wanted=kind.properties.get(each))
+        wanted = kind.properties.get(each)
+        who = evidence.leak(value, of=source.name, wanted=wanted)
+        if who is None and not evidence.is_grounded(value, of=source.name, wanted=wanted):
+            who = MODEL  # a property of a relationship cannot be marked
         if who is None:
             properties[each] = value
         else:
@@ -102,6 +105,8 @@ def _require_evidence(source: Node, target: Node, evidence: Evidence, mentions: 
     said = {evidence.of_name(end.name) for end in (source, target)}
     if "primary" not in said and "context" in said:
         raise Rejected("context_only", "the primary chunk speaks of neither end")
+    if "primary" not in said and not evidence.is_lenient:
+        raise Rejected("ungrounded", "the primary chunk speaks of neither end")
 
 
 class _Ends:

@@ -33,7 +33,7 @@ from whence.extract.mentions import Mentions
 from whence.extract.rejections import Rejected, Rejection, unsaid
 from whence.extract.reply import ExtractionReply, ObjectProposal
 from whence.extract.schema import ObjectType, Schema, spelled
-from whence.extract.values import WrongValue, fit_properties, fitted, is_among, missing, same
+from whence.extract.values import WrongValue, accumulate, fit_properties, fitted, is_among, missing, same
 from whence.models import (
     MAX_NAME,
     ClaimKey,
@@ -122,13 +122,27 @@ def merge(
         reply.relationships, nodes, schema=schema, evidence=evidence, mentions=mentions
     )
     meant = {*found, *(end for each in relationships for end in (each.source, each.target))}
+    own = {
+        claim.claimed: [item for item in claim.value if evidence.place(item, of=claim.name)]
+        for claim in earlier
+        if isinstance(claim.value, list)
+    }
     for each in known:
         if each.type in schema.object_types:
+            kind = schema.object_types[each.type]
             named = evidence.naming(each, known) or mentions.alias(each.type, each.name)
-            stated = _confirm(each, named, schema.object_types[each.type], evidence)
-            stated = {name: stated[name] for name in stated if (each.id, name) not in before}
+            stated = _confirm(each, named, kind, evidence)
             said = found.get(each.id, FoundObject(id=each.id))
-            found |= {each.id: replace(said, properties={**stated, **said.properties})} if stated else {}
+            lists = {
+                name: _add_elements(
+                    given, [*own.get((each.id, name), ()), *_items(stated.get(name))], each.name, evidence
+                )
+                for name, given in said.properties.items()
+                if isinstance(given.value, list) and given.is_grounded and _accumulates(kind, name)
+            }
+            stated = {name: stated[name] for name in stated if (each.id, name) not in before}
+            if stated or lists:
+                found[each.id] = replace(said, properties={**stated, **said.properties, **lists})
     return Outcome(
         objects=tuple(found.values()),
         relationships=relationships,
@@ -191,6 +205,16 @@ def _confirm(
                 **place_of(next(span for _, span in places if span)),
             )
     return found
+
+
+def _items(found: FoundValue | None) -> list[Any]:
+    return found.value if found is not None and isinstance(found.value, list) else []
+
+
+def _add_elements(given: FoundValue, before: list[Any], name: str, evidence: Evidence) -> FoundValue:
+    """A list with the elements that the chunk stated before: a reply gives only new ones."""
+    value = accumulate(before, given.value)
+    return replace(given, value=value, elements=_elements(value, evidence, name))
 
 
 def _accumulates(kind: ObjectType, name: str) -> bool:

@@ -138,7 +138,8 @@ REPLACE: LiteralString = """
 UPDATE kb.documents d
 SET name = %(name)s, origin = %(origin)s, size = %(size)s, sha256 = %(sha256)s, original_key = %(key)s,
     fetched = %(fetched)s, mime = t.mime, text = t.text, page_map = t.page_map, updated_at = %(now)s,
-    version = d.version + 1, version_at = %(now)s, dated_at = t.dated_at,
+    version = d.version + 1, dated_at = t.dated_at,
+    version_at = CASE WHEN d.version > 0 AND d.sha256 = %(sha256)s THEN d.version_at ELSE %(now)s END,
     valid_from = coalesce(%(valid_from)s, t.dated_at)
 FROM kb.job_texts t
 WHERE d.project_id = %(project_id)s AND d.id = %(id)s AND t.project_id = %(project_id)s AND t.job_id = %(job_id)s

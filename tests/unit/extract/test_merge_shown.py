@@ -153,7 +153,9 @@ class TestNewObjects:
 def test_a_property_of_a_relationship() -> None:
     link = {"type": "concerns", "source": "OAuth 2.0", "target": "Session Limit", "why": "for all users"}
     copied = {**link, "why": "ninety days"}
-    assert reasons(merged(TEXT, links=[link], there=(OWN, SESSION))) == []
+    assert reasons(merged(TEXT, links=[link], there=(OWN, SESSION))) == [
+        ("relationships[0].why", "ungrounded")
+    ]
     outcome = merged(TEXT, links=[copied], there=(OWN, SESSION))
     assert reasons(outcome) == [("relationships[0].why", "context_only")]
     assert [each.properties for each in outcome.relationships] == [{}]

@@ -48,7 +48,7 @@ WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)
 CONFLICTS: LiteralString = f"""{_LOST}
 SELECT count(*) FROM (
     SELECT array_agg(DISTINCT p.value) AS given FROM claims p
-    WHERE {COMPARABLE} GROUP BY p.object_id, p.property_name
+    WHERE {COMPARABLE} AND NOT {is_set("p.object_id", "p.property_name")} GROUP BY p.object_id, p.property_name
     HAVING bool_or(p.goes) AND NOT bool_and(p.goes) AND count(DISTINCT p.value) > 1) e
 WHERE (SELECT count(DISTINCT {value_key("v")}) FROM unnest(e.given) v) > 1
 """

@@ -47,11 +47,13 @@ def _plain(value: LiteralString) -> LiteralString:
 
 
 def rejects_claim(key: LiteralString, claim: LiteralString) -> LiteralString:
-    """Whether the text `t` rejects a claim of the chunk `c`. Values are compared without case and white space."""
+    """Whether the text `t` rejects a claim of the chunk `c`. Values are compared without case and white space; of a list, any elements."""
     return f"""t.project_id = %(project_id)s AND t.content_hash = c.content_hash
           AND (t.type, t.name_key) = ({key}.type, {key}.name_key) AND t.relationship_type IS NULL
           AND (t.property_name IS NULL OR (t.property_name = {claim}.property_name
-               AND (t.value IS NULL OR {_plain("t.value")} = {_plain(f"{claim}.value")})))"""
+               AND (t.value IS NULL OR {_plain("t.value")} = {_plain(f"{claim}.value")}
+                    OR (jsonb_typeof(t.value) = 'array'
+                        AND {_plain("t.value")}::jsonb @> {_plain(f"{claim}.value")}::jsonb))))"""
 
 
 def _rejects_tie(source: LiteralString, target: LiteralString, kind: LiteralString) -> LiteralString:

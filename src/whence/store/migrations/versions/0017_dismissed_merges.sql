@@ -6,5 +6,5 @@ CREATE TABLE kb.dismissed_merges (
     other_key    text        NOT NULL,
     dismissed_at timestamptz NOT NULL,
     PRIMARY KEY (project_id, type, name_key, other_key),
-    CHECK (name_key < other_key)
+    CHECK (name_key COLLATE "C" < other_key COLLATE "C")
 );
