@@ -212,3 +212,17 @@ async def test_nothing_is_stored(client: httpx.AsyncClient, store: Store) -> Non
     await previewed(client)
     for table in ("documents", "jobs", "chunks"):
         assert await store._queries.one(f"SELECT count(*) FROM kb.{table}") == (0,)
+
+
+async def test_the_answer_is_bounded_and_says_so(client: httpx.AsyncClient) -> None:
+    trail = "".join(f"{'#' * level} {'x' * 30_000}\n" for level in range(1, 7))
+    text = trail + "Some words. " * 60_000
+    answer = await client.post(
+        PREVIEW,
+        json={"text": text, "chunkingStrategy": "paragraph", "chunkingOptions": {"maxChunkSize": 100}},
+    )
+    data = answer.json()["data"]
+    assert len(answer.content) < 8_000_000
+    assert data["summary"]["truncated"]
+    assert data["summary"]["count"] > len(data["chunks"]) > 1000
+    assert max(len(heading) for chunk in data["chunks"] for heading in chunk["headings"]) == 200

@@ -1,6 +1,7 @@
 """How to chunk, in every request that may say so; and what a preview answers."""
 
 from dataclasses import replace
+from itertools import accumulate, takewhile
 from statistics import median
 from typing import Annotated, Any, ClassVar, Self
 
@@ -16,13 +17,16 @@ from whence.chunk import (
     sentence_end_share,
     strategy,
 )
-from whence.chunk.base import MAX_CHUNK_SIZES, MIN_CHUNK_SIZES, BoundaryType, ChunkResult
+from whence.chunk.base import MAX_CHUNK_SIZES, MIN_CHUNK_SIZES, BoundaryType, ChunkResult, heading_trail
 from whence.errors import BadInput, InvalidParameter
 from whence.ingest import Chunking
 
 ALWAYS = Chunking()
 """`character`, 1200: the default since the first version."""
 
+MOST_SHOWN = 4_000_000
+"""Characters of chunks, with their headings, in the answer of a preview."""
+_EACH = 100  # the numbers beside a chunk
 _SIZES = ("max_chunk_size", "min_chunk_size")
 _STRATEGY = {"type": "string", "enum": ["character", "sentence", "paragraph"]}
 _OPTIONS = {
@@ -108,7 +112,7 @@ class PreviewChunk(CamelShape):
 
     @classmethod
     def of(cls, chunk: ChunkResult, /, **more: Any) -> Self:
-        return super().of(chunk, size=len(chunk.text), **more)
+        return super().of(chunk, size=len(chunk.text), headings=list(heading_trail(chunk.headings)), **more)
 
 
 class PreviewSummary(CamelShape):
@@ -118,6 +122,9 @@ class PreviewSummary(CamelShape):
     max_size: int
     sentence_end_share: float | None = Field(
         description="Share of the cuts that fall on the end of a sentence, from 0 to 1; null where there is no cut."
+    )
+    truncated: bool = Field(
+        description="Whether `chunks` lists only the first ones: it has at most 4,000,000 characters. The figures count all."
     )
 
 
@@ -133,9 +140,13 @@ class PreviewAnswer(CamelShape):
     summary: PreviewSummary
 
     @classmethod
-    def preview(cls, text: str, strategy: ChunkingStrategy, options: ChunkingOptions) -> Self:
-        """Raises `StrategyError` if the strategy fails or its chunks are invalid."""
+    def preview(
+        cls, text: str, strategy: ChunkingStrategy, options: ChunkingOptions, *, most: int | None = None
+    ) -> Self:
+        """Lists at most `most` characters of chunks. Raises `StrategyError` if the strategy fails or its chunks are invalid."""
         found = checked_chunks(text, strategy, options)
+        sums = accumulate(_EACH + len(chunk.text) + sum(map(len, chunk.headings)) for chunk in found)
+        shown = len(found) if most is None else sum(1 for _ in takewhile(most.__ge__, sums))
         sizes = [len(chunk.text) for chunk in found] or [0]
         summary = PreviewSummary(
             count=len(found),
@@ -143,10 +154,11 @@ class PreviewAnswer(CamelShape):
             median_size=float(median(sizes)),
             max_size=max(sizes),
             sentence_end_share=sentence_end_share(text, found),
+            truncated=shown < len(found),
         )
         return cls(
             chunking_strategy=strategy.name,
             chunking_options=PreviewOptions.of(options),
-            chunks=[PreviewChunk.of(chunk, index=index) for index, chunk in enumerate(found)],
+            chunks=[PreviewChunk.of(chunk, index=index) for index, chunk in enumerate(found[:shown])],
             summary=summary,
         )

@@ -1,6 +1,6 @@
 """The protocol of chunking strategies, with their options, their results and the JSON stored with a chunk."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from reprlib import repr as shortened
@@ -13,6 +13,8 @@ BoundaryType = Literal["character", "sentence", "paragraph", "section"]
 MAX_CHUNK_SIZES = range(100, 10_001)
 MIN_CHUNK_SIZES = range(10, 1_001)
 _USUAL_MIN = 100
+_LONGEST_HEADING = 200
+_MOST_HEADINGS = 8
 _NOT_GIVEN: Any = object()
 
 
@@ -64,6 +66,11 @@ class ChunkResult(NamedTuple):
     headings: tuple[str, ...] = ()
 
 
+def heading_trail(titles: Iterable[str]) -> tuple[str, ...]:
+    """The innermost 8 titles, each cut to 200 characters: every chunk below them carries a copy."""
+    return tuple([title[:_LONGEST_HEADING] for title in titles][-_MOST_HEADINGS:])
+
+
 def chunk_metadata(
     chunk: ChunkResult,
     *,
@@ -82,7 +89,7 @@ def chunk_metadata(
         "startOffset": chunk.start_offset,
         "endOffset": chunk.end_offset,
         "boundaryType": chunk.boundary_type,
-        "headings": list(chunk.headings),
+        "headings": list(heading_trail(chunk.headings)),
         "source_page": source_page,
         "char_offset": chunk.start_offset,
         "token_count": token_count,

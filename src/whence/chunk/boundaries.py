@@ -38,6 +38,8 @@ LastEnd = Callable[[int, int], int]
 _STOP = ".!?…‼⁇⁈⁉"
 _FULL_STOP = "\u037e。！？｡．։؟۔।॥။።፧។៕᠃᭞꓿"
 _CLOSING = r"\"'”’»›)\]}*_`」』）】》〉〕］｝＂＇¹²³⁰⁴-⁹"
+# Form feed, next line, line and paragraph separators, like the carriage return.
+_OTHER_LINE_ENDS = "\r\v\f\x85\u2028\u2029"
 _NO_BREAK = "\u00a0\u2007\u202f"
 _FOOTNOTE = r" ?\[\d[\d, –-]{0,9}\]"
 # Some languages close with quotes that others open with; before white space they close.
@@ -126,9 +128,12 @@ def cut_sentence(text: str, low: int, high: int) -> int:
 
 def line_feeds(text: str) -> str:
     """The text with line feeds as its only line ends. Its length stays the same."""
-    if "\r" not in text:
-        return text
-    return text.replace("\r\n", " \n").replace("\r", "\n")
+    if "\r" in text:
+        text = text.replace("\r\n", " \n")
+    for line_end in _OTHER_LINE_ENDS:
+        if line_end in text:
+            text = text.replace(line_end, "\n")
+    return text
 
 
 def _with_own_stops(text: str) -> str:

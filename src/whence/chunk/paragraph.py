@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from whence.chunk.base import BoundaryType, ChunkingOptions, ChunkResult, Piece, as_chunks, merge_short
+from whence.chunk.base import (
+    BoundaryType,
+    ChunkingOptions,
+    ChunkResult,
+    Piece,
+    as_chunks,
+    heading_trail,
+    merge_short,
+)
 from whence.chunk.boundaries import LastEnd, SentenceRule, cut_sentence, line_feeds, rstrip, sentence_ends
 from whence.chunk.graphemes import first_content
 from whence.chunk.markdown import Landmark, landmarks
@@ -111,7 +119,7 @@ class _Layout:
             while trail and trail[-1].level >= header.level:
                 trail.pop()
             trail.append(header)
-            headings = tuple([one.title for one in trail if one.title])
+            headings = heading_trail(one.title for one in trail if one.title)
             run.append(header)
         content = len(text.rstrip())
         if start < content:

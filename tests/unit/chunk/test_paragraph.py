@@ -309,3 +309,15 @@ def test_in_source_code_a_remark_is_no_header() -> None:
     assert {one.headings for one in found} == {()}
     assert "".join("".join(one.text.split()) for one in found) == "".join(CODE.split())
     assert "section" in {one.boundary_type for one in ParagraphStrategy().chunk(CODE, sizes)}
+
+
+def test_headings_in_the_trail_are_cut() -> None:
+    trail = "".join(f"{'#' * level} {'x' * 300_000}\n" for level in (1, 2, 3))
+    found = chunk(trail + "A sentence. " * 50, 400)
+    assert max(sum(map(len, one.headings)) for one in found) == 600
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r", "\f", "\v", "\x85", "\u2028", "\u2029"])
+def test_every_line_end_ends_a_heading(line_end: str) -> None:
+    (found,) = chunk(f"# Title{line_end}{line_end}A sentence.", 400)
+    assert found.headings == ("Title",)

@@ -1,8 +1,9 @@
 """A preview of how a text would be chunked. It stores nothing."""
 
 import asyncio
+from functools import partial
 
-from whence.api.chunking import ChunkingFields, PreviewAnswer, PreviewForm, PreviewRequest
+from whence.api.chunking import MOST_SHOWN, ChunkingFields, PreviewAnswer, PreviewForm, PreviewRequest
 from whence.app import App
 from whence.chunk import strategy
 from whence.errors import BadInput, UnreadableDocument
@@ -36,7 +37,8 @@ async def preview_chunks(access: Reader, sent: Sent) -> Enveloped[PreviewAnswer]
         text, code, fields = body.text, False, body
     chunking = fields.chunking()
     chosen = strategy(chunking.strategy, code=code)
-    return success(await asyncio.to_thread(PreviewAnswer.preview, text, chosen, chunking.options))
+    preview = partial(PreviewAnswer.preview, text, chosen, chunking.options, most=MOST_SHOWN)
+    return success(await asyncio.to_thread(preview))
 
 
 async def _read_form(sent: SentBody, app: App) -> tuple[str, bool, ChunkingFields]:
