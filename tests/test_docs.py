@@ -181,7 +181,7 @@ def test_commands_that_are_mentioned_exist(page: Path) -> None:
 
 
 def test_options_that_are_mentioned_exist() -> None:
-    known = {"--help", "--version"} | {
+    known = {"--help", "--version", "--config"} | {
         flag for _, command in commands(cli) for p in command.params for flag in p.opts
     }
     text = read(DOCS / "cli.md")

@@ -84,9 +84,91 @@ def test_no_home(fresh: "Installation") -> None:
 
 
 def test_an_unknown_setting_is_only_a_warning(hosted: "Installation") -> None:
-    serving = hosted.serve(env={"WHENCE_FOO": "bar"}).ready()
-    assert "WARNING whence WHENCE_FOO is not a setting of Whence; it is ignored" in serving.said
-    assert (
-        "· WHENCE_FOO: is not a setting; it is ignored"
-        in hosted.run("doctor", env={"WHENCE_FOO": "bar"}).stdout
+    given = {"WHENCE_FOO": "bar", "WHENCE_LOG_LEVLE": "debug"}
+    serving = hosted.serve(env=given).ready()
+    assert "WARNING whence WHENCE_FOO is not a setting; it is ignored\n" in serving.said
+    assert "WHENCE_LOG_LEVLE is not a setting; it is ignored. Did you mean WHENCE_LOG_LEVEL?" in serving.said
+    said = hosted.run("doctor", env=given).stdout
+    assert "· WHENCE_FOO: is not a setting; it is ignored\n" in said
+    assert "· WHENCE_LOG_LEVLE: is not a setting; it is ignored. Did you mean WHENCE_LOG_LEVEL?" in said
+
+
+def test_a_config_file(hosted: "Installation") -> None:
+    """The environment wins; the file of the user's folder is read by itself."""
+    file = hosted.folder / "mine.toml"
+    file.write_text(
+        'WHENCE_PORT = 9001\nWHENCE_VERIFY = true\nWHENCE_HOST = "::1"\n'
+        'WHENCE_FETCH_ALLOW = ["wiki.corp", "10.1.0.0/16"]\nWHENCE_POOL_SIEZ = 3\n'
     )
+    found = hosted.json("--config", str(file), "doctor", env={"WHENCE_PORT": "9002", "WHENCE_HOST": ""})
+    settings = found["settings"]
+    assert (settings["WHENCE_PORT"], settings["WHENCE_HOST"], settings["WHENCE_VERIFY"]) == (
+        "9002",
+        "::1",
+        "on",
+    )
+    assert settings["WHENCE_FETCH_ALLOW"] == "wiki.corp, 10.1.0.0/16"
+    assert settings["WHENCE_CONFIG"] == str(file)
+    assert "Did you mean WHENCE_POOL_SIZE?" in str(found["findings"])
+    own = hosted.folder / ".config" / "whence" / "whence.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text("WHENCE_PORT = 9003\n")
+    assert hosted.json("doctor", env={"XDG_CONFIG_HOME": ""})["settings"]["WHENCE_PORT"] == "9003"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("WHENCE_PORT 1", "is not TOML"),
+        ("WHENCE_PORT = 'many'", "WHENCE_PORT must be a whole number"),
+        ("port = 1", "'port', which is no setting"),
+        ("[WHENCE_PORT]\na = 1", "no text, number, true or false"),
+        (None, "cannot be read: No such file or directory"),
+    ],
+)
+def test_a_config_file_that_cannot_be_used(fresh: "Installation", content: str | None, says: str) -> None:
+    file = fresh.folder / "whence.toml"
+    if content is not None:
+        file.write_text(content)
+    assert says in fresh.refused("--config", str(file), "projects", "list")
+
+
+def test_the_start_says_what_is_sent_where(hosted: "Installation") -> None:
+    assert "No model endpoint is configured: no text leaves this machine" in hosted.serve().ready().said
+    llm = {"WHENCE_LLM_BASE_URL": "http://127.0.0.1:1/v1?key=hunter2", "WHENCE_LLM_MODEL": "tiny"}
+    rerank = {"WHENCE_RERANK_BASE_URL": "http://127.0.0.1:2", "WHENCE_RERANK_MODEL": "tiny"}
+    hosted.embed_by("http://127.0.0.1:3/v1")
+    said = hosted.serve(env={**llm, **rerank, "WHENCE_VERIFY": "on"}).ready().said
+    for where, purpose in (
+        ("127.0.0.1:1/v1", "extraction; switch off with `whence projects set PROJECT --extraction manual`"),
+        ("127.0.0.1:1/v1", "answers; switch off with WHENCE_ANSWERER=extractive"),
+        ("127.0.0.1:1/v1", "verification; switch off with WHENCE_VERIFY=off"),
+        ("127.0.0.1:2", "reranking; switch off by unsetting WHENCE_RERANK_BASE_URL"),
+        ("127.0.0.1:3/v1", "embedding; switch off with WHENCE_EMBEDDER=minilm"),
+    ):
+        assert f"sent to http://{where} for {purpose}" in said
+    assert "hunter2" not in said
+
+
+@pytest.mark.parametrize(
+    ("shell", "file"),
+    [
+        ("bash", ".local/share/bash-completion/completions/whence"),
+        ("zsh", ".zfunc/_whence"),
+        ("fish", ".config/fish/completions/whence.fish"),
+    ],
+)
+def test_completion(fresh: "Installation", shell: str, file: str) -> None:
+    """It is installed for the shell in use, and whence completes what the script asks for."""
+    assert (
+        f"Installed {fresh.folder / file}." in fresh.run("completion", env={"SHELL": f"/bin/{shell}"}).stdout
+    )
+    script = (fresh.folder / file).read_text()
+    assert f"_WHENCE_COMPLETE={shell}_complete" in script
+    assert fresh.run("completion", shell, "--print").stdout == script + "\n"
+    asked = {"_WHENCE_COMPLETE": "bash_complete", "COMP_WORDS": "whence documents del", "COMP_CWORD": "2"}
+    assert fresh.run(env=asked).stdout == "plain,delete\n"
+
+
+def test_completion_of_an_unknown_shell(fresh: "Installation") -> None:
+    assert "bash, zsh, fish" in fresh.run("completion", code=2, env={"SHELL": "/bin/tcsh"}).stderr

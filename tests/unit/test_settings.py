@@ -12,6 +12,7 @@ from whence.errors import SettingsError
 from whence.settings import Secret, Settings, describe, env_name, unknown
 
 GIVEN: list[tuple[str, str, str, Any]] = [
+    ("WHENCE_CONFIG", "/etc/whence.toml", "config", Path("/etc/whence.toml")),
     ("WHENCE_DATA_DIR", "/var/lib/whence", "data_dir", Path("/var/lib/whence")),
     ("WHENCE_DATA_DIR", "relative dir", "data_dir", Path.cwd() / "relative dir"),
     ("WHENCE_DATA_DIR", "~/data", "data_dir", Path.home() / "data"),
@@ -219,7 +220,20 @@ def test_other_addresses(host: str) -> None:
 
 def test_unknown_variables() -> None:
     environ = {"WHENCE_PORT": "1", "WHENCE_PROT": "1", "WHENCE_A": "", "HOME": "/", "whence_port": "1"}
-    assert unknown(environ) == ["WHENCE_A", "WHENCE_PROT"]
+    assert unknown(environ) == {
+        "WHENCE_A": "is not a setting; it is ignored",
+        "WHENCE_PROT": "is not a setting; it is ignored. Did you mean WHENCE_PORT?",
+    }
+
+
+def test_variables_of_a_cluster_are_near_to_nothing() -> None:
+    injected = [
+        "WHENCE_SERVICE_HOST",
+        "WHENCE_SERVICE_PORT",
+        "WHENCE_PORT_8420_TCP",
+        "WHENCE_PORT_8420_TCP_ADDR",
+    ]
+    assert not [says for says in unknown(dict.fromkeys(injected, "1")).values() if "mean" in says]
 
 
 def test_the_table_is_complete() -> None:

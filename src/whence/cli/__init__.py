@@ -30,6 +30,7 @@ COMMANDS = {
     "restore": "db",
     "storage": "storage",
     "doctor": "doctor",
+    "completion": "completion",
 }
 """Commands, each with its module in this folder."""
 
@@ -52,14 +53,18 @@ class _Commands(click.Group):
     cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.version_option(__version__, prog_name="whence")
-def cli() -> None:
+@click.option("--config", metavar="FILE", help="Read settings from this TOML file.")
+def cli(config: str | None) -> None:
     """A knowledge base that can tell where everything it says came from.
 
-    Settings come from WHENCE_* variables; `whence doctor` lists them.
+    Settings come from WHENCE_* variables and a config file; `whence doctor` lists them.
 
     Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 settings or database do not allow to start,
     130 interrupted, 143 terminated.
     """
+    from whence.settings import use_config
+
+    use_config(config)
 
 
 def main() -> None:

@@ -82,11 +82,13 @@ def _hide_secrets(value: object) -> str:
 
 
 async def _examine(settings: "Settings", *, deep: bool) -> list[Finding]:
-    from whence.settings import unknown
+    from whence.settings import unknown, unused_config
 
+    here = unused_config()
     findings = [
         Finding("Python", "ok", sys.version.split()[0]),
-        *(Finding(name, "note", "is not a setting; it is ignored") for name in unknown()),
+        *(Finding(name, "note", says) for name, says in unknown().items()),
+        *([Finding(str(here), "note", "is not read; give it with --config")] if here else []),
         _check_data_dir(settings),
         *await _attempt("Storage", _check_storage(settings)),
         *await _attempt("Embedder", _check_embedder(settings), prefix=f"{settings.embedder}: "),

@@ -24,7 +24,7 @@ from whence.providers.base import (
     Reranker,
     Role,
 )
-from whence.providers.factory import Embedders, open_chat_model, open_embedder, open_reranker
+from whence.providers.factory import Embedders, open_chat_model, open_embedder, open_reranker, recipients
 from whence.providers.tokens import estimate_tokens
 
 __all__ = [
@@ -41,4 +41,5 @@ __all__ = [
     "open_chat_model",
     "open_embedder",
     "open_reranker",
+    "recipients",
 ]

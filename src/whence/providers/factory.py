@@ -87,6 +87,45 @@ def open_reranker(settings: Settings) -> "Reranker | None":
     )
 
 
+def recipients(settings: Settings) -> list[str]:
+    """A sentence for each endpoint: what is sent there, and how to switch that off."""
+    lines = []
+    if settings.embedder == "openai":
+        where = _without_query(settings.embedding_base_url)
+        lines.append(
+            f"All chunks of new documents, and all questions, are sent to {where} for embedding; switch off with "
+            "WHENCE_EMBEDDER=minilm"
+        )
+    if settings.llm_base_url is not None:
+        where = _without_query(settings.llm_base_url)
+        lines.append(
+            f"Chunks of new documents are sent to {where} for extraction; switch off with "
+            "`whence projects set PROJECT --extraction manual`"
+        )
+        if settings.answerer is None:
+            lines.append(
+                f"Questions, and the passages found for them, are sent to {where} for answers; switch off with "
+                "WHENCE_ANSWERER=extractive"
+            )
+        if settings.verify == "on":
+            lines.append(
+                f"Answers, and the passages they cite, are sent to {where} for verification; switch off with "
+                "WHENCE_VERIFY=off"
+            )
+    if settings.rerank_base_url is not None:
+        where = _without_query(settings.rerank_base_url)
+        lines.append(
+            f"Questions, and the best passages for them, are sent to {where} for reranking; switch off by unsetting "
+            "WHENCE_RERANK_BASE_URL and WHENCE_RERANK_MODEL"
+        )
+    return lines or ["No model endpoint is configured: no text leaves this machine"]
+
+
+def _without_query(url: str) -> str:
+    """A query may hold a key."""
+    return url.partition("?")[0]
+
+
 def _missing(setting: str, needed_for: str) -> SettingsError:
     expected = f"set for {PREFIX}{needed_for}"
     return SettingsError.of(PREFIX + setting, provided=None, expected=expected)

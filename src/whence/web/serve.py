@@ -24,7 +24,8 @@ from uvicorn.supervisors import Multiprocess
 from whence import __version__, logs
 from whence.app import App, database
 from whence.errors import SetupError
-from whence.settings import Settings, env_name, unknown
+from whence.providers import recipients
+from whence.settings import Settings, env_name, unknown, unused_config
 from whence.web.middleware import ASGIApp
 from whence.web.server import create_app, entrance
 
@@ -40,8 +41,10 @@ WATCH = "the watch on the parent process"
 def run(settings: Settings, *, workers: int = 1, insecure: bool = False) -> None:
     """Runs until SIGINT or SIGTERM. Then answers open requests, finishes running tasks and stops the database."""
     logs.configure(settings.log_level, settings.log_format, batched=True)
-    for name in unknown():
-        log.warning("%s is not a setting of Whence; it is ignored", name)
+    for name, says in unknown().items():
+        log.warning("%s %s", name, says)
+    if here := unused_config():
+        log.warning("%s is not read; give it with --config", here)
     if not settings.loopback and settings.auth == "off" and not insecure:
         raise SetupError(
             f"{settings.host} can be reached from other machines, and WHENCE_AUTH is off. "
@@ -144,6 +147,8 @@ async def _ready(settings: Settings) -> AsyncIterator[App]:
             "PostgreSQL at WHENCE_DATABASE_URL" if settings.database_url else f"data in {settings.data_dir}"
         )
         log.info("Whence %s serves %s (%s)", __version__, url(settings), where)
+        for line in recipients(settings):
+            log.info("%s", line)
         if settings.auth == "off" and not settings.loopback:
             log.warning("Anyone who can reach %s can read and change everything: --insecure", settings.host)
         _settle()
