@@ -31,6 +31,7 @@ _TITLES = {
     "objects": "Objects",
     "provenance": "Provenance",
     "corrections": "Corrections",
+    "conversations": "Conversations",
     "graph": "Graph",
     "extraction": "Extraction",
     "projects": "Projects",

@@ -8,6 +8,7 @@ from typing import Any
 
 from whence.background import Background
 from whence.chat import Answerer, Chat, ModelAnswerer
+from whence.conversations import Conversations
 from whence.errors import WhenceError
 from whence.extract.curating import Curator
 from whence.extract.extractors import Extractor, Extractors, ModelExtractor, offered_extractors
@@ -16,6 +17,7 @@ from whence.extract.scheduling import Orders, Prices
 from whence.fetch import FetchRules
 from whence.ingest import Inbox, Ingest, Receiver, Remover, Room, Visitor, cancel_ingest
 from whence.jobs import Duties, working
+from whence.links import Links
 from whence.models import ExtractorName, Job
 from whence.offline import answerer
 from whence.offline.extractor import RulesExtractor
@@ -92,6 +94,14 @@ class App:
         return Chat(self.store, self.search, self.answerer, judge=self.chat_model, verify=verify)
 
     @property
+    def conversations(self) -> Conversations:
+        return Conversations(self.store, self.chat)
+
+    @property
+    def links(self) -> Links:
+        return Links(self.settings.link_base)
+
+    @property
     def receiver(self) -> Receiver:
         return Receiver(self.store, self.storage)
 
@@ -147,7 +157,11 @@ class App:
         """Run a worker in this process while the block runs. Raises `StorageMismatch` before it takes any task."""
         await self.storage.check()
         duties = Duties(
-            ingest=self.ingest, extraction=self.extraction, inbox=self.inbox, background=self.background
+            ingest=self.ingest,
+            extraction=self.extraction,
+            inbox=self.inbox,
+            background=self.background,
+            conversation_days=self.settings.conversation_days,
         )
         async with working(
             self.dsn,

@@ -145,6 +145,14 @@ class ClaimNotFound(NotFound, code="CLAIM_NOT_FOUND"):
     """There is no such claim about the object"""
 
 
+class ConversationNotFound(NotFound, code="CONVERSATION_NOT_FOUND"):
+    """Conversation not found"""
+
+
+class AnswerNotFound(NotFound, code="ANSWER_NOT_FOUND"):
+    """Answer not found"""
+
+
 class CurationNotFound(NotFound, code="CURATION_NOT_FOUND"):
     """There is no such correction"""
 

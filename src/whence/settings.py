@@ -152,6 +152,11 @@ class Settings:
     storage_url: str | None = _setting(str, None, "The storage of originals: S3, GCS, Azure or `file:///…`.")
     host: str = _setting(str, "127.0.0.1", "The address that `whence serve` listens on.")
     port: int = _number(8420, 0, 65535, "The port that `whence serve` listens on.")
+    public_url: str | None = _setting(
+        lambda text: _http_url(text).rstrip("/"),
+        None,
+        "The address of this server in links; on a loopback address, its own.",
+    )
     auth: AuthMode = _choice(
         AuthMode, "auto", "API keys: `required`, `off`, or `auto`: off on a loopback address."
     )
@@ -210,6 +215,9 @@ class Settings:
         _price, None, "Price of a million prompt tokens, for estimates."
     )
     llm_completion_price: float | None = _setting(_price, None, "Price of a million tokens of answers.")
+    conversation_days: int | None = _number(
+        None, 1, 36_500, "Days without an answer after which a conversation is deleted; unset keeps all."
+    )
     verify: Switch = _choice(Switch, "off", "`on`: the chat model judges the citations of each answer.")
     log_level: LogLevel = _choice(LogLevel, "info", "`debug`, `info`, `warning` or `error`.")
     log_format: LogFormat = _choice(LogFormat, "text", "`text` for people, `json` for machines.")
@@ -232,6 +240,14 @@ class Settings:
     @property
     def loopback(self) -> bool:
         return _is_loopback(self.host)
+
+    @property
+    def link_base(self) -> str | None:
+        """What links begin with; None makes no links."""
+        if self.public_url is not None or not self.loopback or not self.port:
+            return self.public_url
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
 
     @property
     def auth_required(self) -> bool:

@@ -1,5 +1,6 @@
 """`whence ask`: answers with footnotes, with a server and without; and the demo."""
 
+import json
 import os
 import re
 import subprocess
@@ -147,3 +148,26 @@ def test_the_demo_asks_three_questions_and_needs_nobody(fresh: "Installation") -
     assert len(re.findall(r"^\[1\] \w+\.md", done.stdout, re.MULTILINE)) == 2
     assert done.stdout.count("I found nothing about this in the documents.") == 1
     assert not fresh.data_dir.exists()
+
+
+def test_stored_answers_grow_stale_are_asked_again_and_become_questions(
+    stocked: "Installation", tmp_path: Path
+) -> None:
+    stored = json.loads(stocked.run("ask", QUESTION, "--store", "--json").stdout)
+    answer = stored["answerId"]
+    followed = stocked.run(
+        "ask", "And when are they lost?", "--conversation", stored["conversationId"]
+    ).stdout
+    assert f"in conversation {stored['conversationId']}." in followed
+    assert json.loads(stocked.run("answers", "stale", "--json").stdout) == []
+    (tmp_path / "leave.md").write_text(LEAVE.replace("thirty", "twenty"))
+    stocked.run("ingest", str(tmp_path / "leave.md"))
+    assert f"{answer}  " in stocked.run("answers", "stale").stdout
+    shown = stocked.run("answers", "show", answer).stdout
+    assert "\n- Everyone has thirty days of leave in a year.\n+ Everyone has twenty days" in shown
+    again = stocked.run("answers", "refresh", answer).stdout
+    assert "\n- Everyone has thirty days of leave in a year.\n+ Everyone has twenty days" in again
+    assert answer in stocked.run("answers", "list").stdout
+    assert answer not in stocked.run("answers", "stale").stdout
+    failed = stocked.run("eval", str(tmp_path / "q.jsonl"), "--feedback", code=1)
+    assert "no answer with feedback" in failed.stderr

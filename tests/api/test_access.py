@@ -20,7 +20,7 @@ from whence.app import App
 from whence.extract.default_schema import DEFAULT_SCHEMA
 from whence.models import EmbeddingSpace, Word
 from whence.store import Store
-from whence.store.keys import Scope
+from whence.store.keys import EVERYONE, Scope
 from whence.web.middleware import SHORT_PATHS
 
 if TYPE_CHECKING:
@@ -101,6 +101,18 @@ NEEDS: dict[str, Scope] = {
     "POST /api/v1/jobs/{job_id}/retry": "write",
     "POST /api/v1/jobs/{job_id}/cancel": "write",
     "DELETE /api/v1/jobs/{job_id}": "write",
+    "POST /api/v1/conversations": "read",
+    "GET /api/v1/conversations": "read",
+    "GET /api/v1/conversations/{conversation_id}": "read",
+    "PATCH /api/v1/conversations/{conversation_id}": "read",
+    "DELETE /api/v1/conversations/{conversation_id}": "read",
+    "GET /api/v1/conversations/{conversation_id}/export": "read",
+    "GET /api/v1/answers": "read",
+    "GET /api/v1/answers/export": "read",
+    "GET /api/v1/answers/{answer_id}": "read",
+    "POST /api/v1/answers/{answer_id}/refresh": "read",
+    "POST /api/v1/answers/{answer_id}/feedback": "read",
+    "DELETE /api/v1/answers/{answer_id}/feedback": "read",
     "POST /api/v1/projects": "admin",
     "GET /api/v1/projects": "read",
     "GET /api/v1/projects/{project_id}": "read",
@@ -114,7 +126,10 @@ ALIASES = {route for route in NEEDS if "/v1/" not in route}
 
 OF_PROJECT = {
     f"GET /api/v1/{name}"
-    for name in ("documents", "jobs", "objects", "objects/merges", "relationships", "graph", "graph/export")
+    for name in (
+        *("documents", "jobs", "objects", "objects/merges", "relationships", "graph", "graph/export"),
+        *("conversations", "answers", "answers/export"),
+    )
 }
 """They take the project as a parameter."""
 
@@ -151,6 +166,9 @@ class World:
                 "model": ids["project_id"],
                 "messages": [{"role": "user", "content": "one"}],
             },
+            "POST /api/v1/conversations": project,
+            "PATCH /api/v1/conversations/{conversation_id}": {"title": "another"},
+            "POST /api/v1/answers/{answer_id}/feedback": {"rating": "up"},
             "POST /api/v1/projects": {"name": f"made {uuid4()}"},
             "PATCH /api/v1/projects/{project_id}": {"description": "changed"},
             "PUT /api/v1/projects/{project_id}/schema": {"object_types": {"Thing": {}}},
@@ -200,7 +218,29 @@ class World:
             "job_id": str(sample.job.id),
             "chunk_id": sample.ids[0],
         }
-        return {**self.ids(), **ids, **await self.graph(sample)}
+        return {**self.ids(), **ids, **await self.graph(sample), **await self.answer(project_id)}
+
+    async def answer(self, project_id: UUID) -> dict[str, str]:
+        """Stored without a key: every key of the project sees it."""
+        store, answer_id = self.app.store, uuid4()
+        conversation = await store.conversations.create(project_id, EVERYONE)
+        given = {
+            "response": "One.",
+            "model": "m",
+            "totalDuration": 1,
+            "promptEvalCount": None,
+            "evalCount": None,
+        }
+        await store.answers.add(
+            project_id,
+            conversation.id,
+            answer_id=answer_id,
+            asked={"message": "one"},
+            answer={**given, "sources": [], "citations": [], "notes": []},
+            grounds=[],
+            title="one",
+        )
+        return {"conversation_id": str(conversation.id), "answer_id": str(answer_id)}
 
     async def graph(self, sample: Sample) -> dict[str, str]:
         """Six objects that the sample speaks of: two are merged, two have nearly the same name, one was corrected."""
@@ -242,6 +282,8 @@ class World:
                     "claim_id",
                     "curation_id",
                     "suggestion_id",
+                    "conversation_id",
+                    "answer_id",
                 ),
                 str(uuid4()),
             ),

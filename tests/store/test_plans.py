@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
+from datetime import timedelta
 from hashlib import md5
 from types import ModuleType
 from typing import Any
@@ -32,8 +33,10 @@ from whence.models import (
 )
 from whence.store import (
     Store,
+    answers,
     chunks,
     documents,
+    grounds,
     inventory,
     jobs,
     keys,
@@ -46,6 +49,7 @@ from whence.store import (
     vector_search,
     vectors,
 )
+from whence.store.answers import Ground
 from whence.store.connection import Connection, configure
 from whence.store.documents import Original
 from whence.store.graph import (
@@ -78,10 +82,13 @@ from whence.store.graph.schema_moves import (
 )
 from whence.store.halfvec import halfvec
 from whence.store.jobs import Progress
+from whence.store.keys import EVERYONE
 from whence.store.pool import Row, Transaction
 from whence.store.staging import Batch
 
 PLANNED = (
+    answers,
+    grounds,
     chunks,
     documents,
     search_reads,
@@ -229,6 +236,12 @@ SELECT project_id, id, id, id, 'size', 'created', 1, '1', now(), 'Thing', 'x', i
 INSERT INTO kb.rejected_relationship_claims (project_id, id, type, said_source, said_target, chunk_id, schema_number, properties,
 extracted_at, source_type, source_name, source_key, target_type, target_name, target_key)
 SELECT project_id, id, 'was', id, id, id, 1, '{{}}', now(), 'Thing', 'x', id::text, 'Thing', 'x', id::text FROM kb.graph_objects;
+INSERT INTO kb.conversations SELECT project_id, id, NULL, 't', now() - random() * interval '1 year', now() FROM kb.documents;
+INSERT INTO kb.answers (project_id, id, conversation_id, turn_id, asked, answer, feedback, created_at)
+SELECT project_id, id, document_id, id, '{{}}', '{{}}', CASE WHEN chunk_index = 1 THEN '{{"rating": "up"}}'::jsonb END, now()
+FROM kb.chunks WHERE chunk_index < 10;
+INSERT INTO kb.answer_grounds SELECT a.project_id, a.id, n, a.id, 0, 10, CASE WHEN n = 1 THEN 'changed' END, CASE WHEN n = 1 THEN now() END
+FROM kb.answers a, generate_series(1, 3) n;
 INSERT INTO kb.chunk_extractions (project_id, chunk_id, job_id, schema_number, outcome, extracted_at)
 SELECT project_id, id, job_id, 1, 'empty', now() FROM kb.chunks LIMIT 20000;
 """
@@ -322,6 +335,7 @@ def reads() -> dict[str, Read]:
 
 def document_reads() -> dict[str, Read]:
     return {
+        "a part of a document": lambda s, rows: s.documents.part(rows[0][2], rows[0][3], start=0, end=9),
         "one document": lambda s, rows: s.documents.get(rows[0][3]),
         "one document of a project": lambda s, rows: s.documents.get(rows[0][3], project_id=rows[0][2]),
         "document by its bytes": lambda s, rows: s.documents.same(rows[0][2], b"1"),
@@ -655,6 +669,7 @@ def changes() -> dict[str, Read]:
         ),
         "withdraw replaced chunks": _replaced,
         "withdraw a document": lambda s, rows: s.graph.removal.chunks_of_document(rows[0][2], rows[0][3]),
+        "conversations": _talked,
         "withdraw a job": lambda s, rows: s.graph.removal.chunks_of_job(rows[0][2], UUID(rows[0][1])),
     }
 
@@ -662,6 +677,32 @@ def changes() -> dict[str, Read]:
 async def _entered(block: AbstractAsyncContextManager[Any]) -> None:
     async with block:
         pass
+
+
+async def _talked(store: Store, rows: Any) -> None:
+    """Begun, asked in, listed, rated, refreshed, renamed, deleted."""
+    project_id, answer_id = rows[0][2], uuid4()
+    paged: Any = {"limit": 20, "offset": 0}
+    made = await store.conversations.create(project_id, EVERYONE)
+    given: Any = {"asked": {}, "answer": {}, "title": "t"}
+    ground = Ground(number=0, chunk_id=UUID(rows[0][0]))
+    await store.answers.add(project_id, made.id, answer_id=answer_id, grounds=[ground], **given)
+    stored = await store.answers.get(answer_id, EVERYONE)
+    await store.answers.add(
+        project_id, made.id, answer_id=uuid4(), grounds=[ground], refreshed=stored, **given
+    )
+    await store.answers.rate(stored, {"rating": "up"})
+    await store.answers.amend(project_id, answer_id, {"notes": []})
+    for stale in (None, True, False):
+        await store.answers.page(project_id, EVERYONE, stale=stale, **paged)
+        await store.answers.page(project_id, EVERYONE, stale=stale, feedback="any", **paged)
+    await store.conversations.page(project_id, EVERYONE, **paged)
+    await store.conversations.get(made.id, EVERYONE)
+    await store.conversations.turns(project_id, made.id)
+    await store.conversations.answers(made)
+    await store.conversations.rename(made, "another")
+    await store.conversations.delete(made)
+    await store.conversations.delete_old(now() - timedelta(days=365))
 
 
 async def _inventory(store: Store, rows: Any) -> None:

@@ -63,6 +63,9 @@ def test_the_tables_of_the_design(ask: Any) -> None:
         "lexical_words",
         "lexical_blocks",
         "stored_originals",
+        "conversations",
+        "answers",
+        "answer_grounds",
     }
 
 

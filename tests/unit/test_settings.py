@@ -56,6 +56,8 @@ GIVEN: list[tuple[str, str, str, Any]] = [
     ("WHENCE_EMBEDDING_THREADS", "2", "embedding_threads", 2),
     ("WHENCE_LLM_BASE_URL", "http://localhost:11434/v1", "llm_base_url", "http://localhost:11434/v1"),
     ("WHENCE_LLM_API_KEY", "sk-hunter2\n", "llm_api_key", Secret("sk-hunter2")),
+    ("WHENCE_PUBLIC_URL", "https://kb.example.org/", "public_url", "https://kb.example.org"),
+    ("WHENCE_CONVERSATION_DAYS", "90", "conversation_days", 90),
     ("WHENCE_VERIFY", "ON", "verify", "on"),
     ("WHENCE_LLM_MODEL", "llama3.2", "llm_model", "llama3.2"),
     ("WHENCE_RERANK_BASE_URL", "http://127.0.0.1:8080", "rerank_base_url", "http://127.0.0.1:8080"),

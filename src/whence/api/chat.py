@@ -3,13 +3,14 @@
 from typing import Annotated, Any, Self
 from uuid import UUID
 
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from whence.api.base import CamelShape, RequestShape
 from whence.api.search import UNGROUNDED, FiltersRequest
 from whence.api.values import Flag, Ident, text, whole, wrong
 from whence.chat import MAX_SOURCES, Answer, Asked, Source, Sources
 from whence.chat.support import Judgement, Level, Origin
+from whence.links import NO_LINKS, Links
 from whence.models import DEFAULT_PROJECT_ID
 from whence.providers import Message, Role
 from whence.search import MAX_QUERY
@@ -42,6 +43,21 @@ class ChatQuestion(RequestShape):
         description="Have the model judge each citation. Default: as the project and `WHENCE_VERIFY` say.",
     )
     include_ungrounded: Flag = Field(default=False, description=UNGROUNDED)
+    conversation_id: Ident | None = Field(
+        default=None,
+        validate_default=True,
+        description="A conversation: its messages are the history, and the answer is stored in it.",
+    )
+    store: Flag | None = Field(
+        default=None, description="Store the answer, without `conversationId` in a new conversation."
+    )
+
+    @field_validator("conversation_id", mode="after")
+    @classmethod
+    def _require_one_history(cls, ident: UUID | None, info: ValidationInfo) -> UUID | None:
+        if ident is not None and info.data.get("history"):
+            raise wrong("absent where there is a history: the conversation has one")
+        return ident
 
     def asked(self) -> Asked:
         return Asked(
@@ -81,6 +97,8 @@ class ChatSource(CamelShape):
     source: str = Field(description="The file's name, or `LightRAG Answer`.", examples=["report.pdf"])
     distance: float | None = Field(description="Cosine distance to the question, from 0 to 1.")
     page: int | None
+    document_version: int | None = None
+    url: str | None = Field(default=None, description="A lasting link to the chunk.")
 
     @classmethod
     def of(cls, source: Source, /, **more: Any) -> Self:
@@ -106,6 +124,8 @@ class ChatCitation(CamelShape):
         description="Of the sentence against the quote, by the model `judgedBy`; null without `verify`."
     )
     judged_by: str | None
+    document_version: int | None = None
+    url: str | None = Field(default=None, description="A lasting link to the quote.")
 
 
 class ChatAnswer(CamelShape):
@@ -118,11 +138,25 @@ class ChatAnswer(CamelShape):
     eval_count: int | None = Field(description="Tokens of the answer; null where unknown.")
     citations: list[ChatCitation]
     notes: list[str] = Field(description="What to know about how the answer was made.")
+    answer_id: UUID | None = Field(default=None, description="Of a stored answer, as are the next two.")
+    conversation_id: UUID | None = None
+    url: str | None = None
 
     @classmethod
-    def of(cls, answer: Answer, /, **more: Any) -> Self:
+    def of(cls, answer: Answer, /, links: Links = NO_LINKS, **more: Any) -> Self:
+        stored = {}
+        if answer.id is not None:
+            stored = {
+                "answer_id": answer.id,
+                "conversation_id": answer.conversation_id,
+                "url": links.answer(answer.id),
+            }
+        shown = {
+            name: getattr(answer, name) for name in ("response", "messages", "citations", "model", "notes")
+        }
         return super().of(
-            answer,
+            shown,
+            **stored,
             sources=sources_of(answer),
             total_duration=round(answer.seconds * 1000),
             prompt_eval_count=answer.prompt_tokens,

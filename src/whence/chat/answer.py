@@ -85,6 +85,9 @@ class Answer:
     """Why the model stopped: `stop`, `length` (token limit), `content_filter`, or another value of the provider."""
     notes: tuple[str, ...]
     """Notes on how the answer was made."""
+    id: UUID | None = None
+    """None for an answer that is not stored; so is its conversation."""
+    conversation_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,15 +123,7 @@ class Chat:
 
     async def answer(self, project_id: UUID, asked: Asked) -> Answer:
         """Raises ProjectNotFound, ModelError, and InvalidParameter if the message is too long for the model."""
-        answer: Answer | None = None
-        async with aclosing(self.stream(project_id, asked)) as events:
-            async for event in events:
-                if isinstance(event, Answer):
-                    answer = event
-                elif isinstance(event, Verified) and answer is not None:
-                    answer = event.in_answer(answer)
-        assert answer is not None  # a stream without an answer raises
-        return answer
+        return await whole_answer(self.stream(project_id, asked))
 
     async def stream(self, project_id: UUID, asked: Asked) -> AsyncGenerator[Event, None]:
         """Yields the sources, the response in pieces, and the answer; last, if wanted, its verified citations.
@@ -271,6 +266,19 @@ class Chat:
             else one
             for one in found
         )
+
+
+async def whole_answer(stream: AsyncGenerator[Event, None]) -> Answer:
+    """The answer at the end of a stream, with its verified citations."""
+    answer: Answer | None = None
+    async with aclosing(stream) as events:
+        async for event in events:
+            if isinstance(event, Answer):
+                answer = event
+            elif isinstance(event, Verified) and answer is not None:
+                answer = event.in_answer(answer)
+    assert answer is not None  # a stream without an answer raises
+    return answer
 
 
 def _is_left_empty(written: str, left: Validated) -> bool:

@@ -15,6 +15,7 @@ COMMANDS = {
     "documents": "documents",
     "search": "search",
     "ask": "ask",
+    "answers": "answers",
     "eval": "eval",
     "extract": "extract",
     "schema": "schema",

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from whence.chat import Answer, Asked, Citation, Source
+    from whence.api.chat import ChatQuestion
+    from whence.chat import Answer, Citation, Source
 
 _SHOWN = 300
 _MARK = re.compile(r"(?<![\w\])])\[\d{1,3}\]")
@@ -34,10 +35,20 @@ _MARK = re.compile(r"(?<![\w\])])\[\d{1,3}\]")
 )
 @click.option("--no-stream", is_flag=True, help="Print the answer when it is complete.")
 @click.option("--verify", is_flag=True, default=None, help="Have the model judge each citation.")
+@click.option("--store", is_flag=True, default=None, help="Store the answer in a new conversation.")
+@click.option("--conversation", metavar="ID", help="Ask in this conversation and store the answer there.")
 @options.json
 @on_app
 async def ask(
-    app: App, *, question: str, project: str, limit: int, no_stream: bool, verify: bool | None
+    app: App,
+    *,
+    question: str,
+    project: str,
+    limit: int,
+    no_stream: bool,
+    verify: bool | None,
+    store: bool | None,
+    conversation: str | None,
 ) -> None:
     """Answer QUESTION from the documents. Footnotes have the file, the page and the quote.
 
@@ -45,14 +56,16 @@ async def ask(
     code is 0 also if nothing was found, and 1 if the model failed.
     """
     from whence.api.chat import ChatAnswer, ChatQuestion
+    from whence.store.keys import EVERYONE
 
-    asked = options.read_usage(ChatQuestion, {"message": question, "limit": limit, "verify": verify}).asked()
+    given = {"message": question, "limit": limit, "verify": verify, "store": store}
+    asked = options.read_usage(ChatQuestion, {**given, "conversationId": conversation})
     project_id = (await find_project(app, project)).id
     if not (wants_json() or no_stream):
         _print_notes(*await _stream(app, project_id, asked))
         return
-    answer = await app.chat.answer(project_id, asked)
-    if printed_json(ChatAnswer.of(answer)):
+    answer = await app.conversations.answer(project_id, asked, EVERYONE)
+    if printed_json(ChatAnswer.of(answer, links=app.links)):
         return
     notes = Footnotes(answer.sources)
     click.echo(notes.feed(answer.response) + notes.close())
@@ -104,17 +117,18 @@ class Footnotes:
         return self.numbered(text, start)
 
 
-async def _stream(app: App, project_id: "UUID", asked: "Asked") -> "tuple[Answer, Footnotes]":
+async def _stream(app: App, project_id: "UUID", asked: "ChatQuestion") -> "tuple[Answer, Footnotes]":
     from contextlib import aclosing
 
     from whence.chat import Answer, Sources, Verified
     from whence.errors import WhenceError
+    from whence.store.keys import EVERYONE
 
     notes = Footnotes(())
     has_begun = False
     answer: Answer | None = None
     try:
-        async with aclosing(app.chat.stream(project_id, asked)) as events:
+        async with aclosing(app.conversations.stream(project_id, asked, EVERYONE)) as events:
             async for event in events:
                 if isinstance(event, Sources):
                     notes = Footnotes(event.sources)
@@ -170,7 +184,8 @@ def _print_notes(answer: "Answer", notes: Footnotes) -> None:
     tokens = ""
     if answer.prompt_tokens is not None and answer.completion_tokens is not None:
         tokens = f" ({answer.prompt_tokens} and {answer.completion_tokens} tokens)"
-    click.secho(f"\nAnswered by {printable(answer.model)}{tokens}.", dim=True)
+    stored = f" Stored as {answer.id} in conversation {answer.conversation_id}." if answer.id else ""
+    click.secho(f"\nAnswered by {printable(answer.model)}{tokens}.{stored}", dim=True)
 
 
 def _print_quotes(source: "Source", citations: "Sequence[Citation]") -> None:

@@ -49,6 +49,7 @@ _MEASURES = (
 """Label, field and format of each row."""
 _QUESTION_SHOWN = 70
 _MOST_NOTES = 5
+_MOST_QUESTIONS = 10_000
 
 
 @click.command()
@@ -83,6 +84,12 @@ _MOST_NOTES = 5
     callback=lambda context, _option, count: _require_new(context, count),
     help="Draft N questions and write QUESTIONS.",
 )
+@click.option(
+    "--feedback",
+    is_flag=True,
+    callback=lambda context, _option, wanted: _require_new(context, wanted or None) or False,
+    help="Write QUESTIONS from the feedback on stored answers.",
+)
 @options.json
 @on_app
 async def eval(  # noqa: A001 - the name of the command
@@ -96,6 +103,7 @@ async def eval(  # noqa: A001 - the name of the command
     limit: int | None,
     compare: Path | None,
     make: int | None,
+    feedback: bool,
 ) -> None:
     """Measure search and answers with QUESTIONS, a file with one question as JSON per line.
 
@@ -109,6 +117,9 @@ async def eval(  # noqa: A001 - the name of the command
 
     if make is not None:
         await _make(app, await find_project(app, project), questions, make)
+        return
+    if feedback:
+        await _write_feedback(app, await find_project(app, project), questions)
         return
     earlier = None if compare is None else read_report(_read(compare), str(compare))
     asked = dict(islice(read_questions(_read(questions), str(questions)).items(), limit))
@@ -194,6 +205,25 @@ async def _make(app: App, project: "Project", path: Path, count: int) -> None:
             {**written, "completionTokens": tokens[1]},
             f"{counted(len(lines), 'question')} in {path}{cost}. Read them before you rely on them.",
         )
+
+
+async def _write_feedback(app: App, project: "Project", path: Path) -> None:
+    import orjson
+
+    from whence.evaluate.feedback import questions_from
+    from whence.store.keys import EVERYONE
+
+    found, _ = await app.store.answers.page(
+        project.id, EVERYONE, feedback="any", limit=_MOST_QUESTIONS, offset=0
+    )
+    lines = questions_from(found)
+    if not lines:
+        raise click.ClickException(f"Project {project.name} has no answer with feedback to learn from.")
+    with click.open_file(str(path), "wb") as file:
+        file.writelines(orjson.dumps(line) + b"\n" for line in lines)
+    if str(path) != "-":
+        written = {"questions": len(lines), "file": str(path)}
+        print_result(written, f"{counted(len(lines), 'question')} in {path}.")
 
 
 def _read(path: Path) -> bytes:

@@ -60,7 +60,7 @@ async def publish(store: Store, run: Run, version: Version, orders: Orders) -> t
         kept = {ident for ident in version.kept if ident is not None}
         gone = [chunk.id for chunk in held.laid if chunk.id not in kept]
         await tx.graph.removal.replaced(job.project_id, job.document_id, gone, kept=[*kept])
-        await tx.chunks.remove(job.project_id, gone)
+        await tx.chunks.remove(job.project_id, gone, reason="changed")
         await tx.chunks.move(job.project_id, list(_chunks(job, version, held, moment, new=False)))
         await tx.chunks.insert(_chunks(job, version, held, moment, new=True))
         await _insert_vectors(tx, job, version, held)

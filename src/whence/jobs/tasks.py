@@ -4,6 +4,7 @@ import asyncio
 import logging
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID
 
 import procrastinate
@@ -16,6 +17,7 @@ from whence.extract.scheduling import EXTRACT
 from whence.ingest import INGEST, Inbox, Ingest
 from whence.ingest.reembed import REEMBED, move
 from whence.job_run import TryAgain
+from whence.models import now
 from whence.search.index import COMPACT, REINDEX
 from whence.search.index import compact as compact_index
 from whence.search.index import reindex as reindex_project
@@ -41,6 +43,7 @@ class Duties:
     extraction: Extraction
     inbox: Inbox
     background: Background
+    conversation_days: int | None = None
     stopping: bool = False
 
     @property
@@ -51,7 +54,11 @@ class Duties:
         return self.stopping
 
     async def tidy(self) -> None:
-        """Remove files that killed processes left behind; originals go to the trash first."""
+        """Remove files that killed processes left behind, originals to the trash first; and old conversations."""
+        if self.conversation_days is not None:
+            before = now() - timedelta(days=self.conversation_days)
+            if deleted := await self.store.conversations.delete_old(before):
+                log.info("Deleted %d conversations older than %d days", deleted, self.conversation_days)
         await asyncio.to_thread(self.inbox.tidy)
         tidied = await Trash(self.ingest.storage).tidy()
         if tidied.trashed or tidied.removed:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from whence.store.answers import Answers, Conversations
 from whence.store.chunks import Chunks, Totals
 from whence.store.consistency import Consistency
 from whence.store.documents import Documents
@@ -39,6 +40,8 @@ class Store:
         self.schemas = Schemas(queries)
         self.graph = Graph(queries)
         self.staging = Staging(queries)
+        self.conversations = Conversations(queries)
+        self.answers = Answers(queries)
         self.queue = Queue(queries)
 
     @classmethod

@@ -7,14 +7,15 @@ dataclasses and serialising them again cost more than the query (docs/benchmarks
 import hashlib
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, LiteralString, NamedTuple
+from typing import Any, Literal, LiteralString, NamedTuple
 from uuid import UUID
 
 import orjson
 from orjson import Fragment
 
 from whence.errors import ChunkNotFound, JobNotFound
-from whence.models import Chunk
+from whence.models import Chunk, now
+from whence.store import grounds
 from whence.store.binary_copy import copy, integer, jsonb, moment, packed
 from whence.store.pool import Params, Queries, Row, Statements
 
@@ -93,7 +94,9 @@ IDS_OF_DOCUMENT: LiteralString = """
 SELECT id FROM kb.chunks WHERE project_id = %(project_id)s AND document_id = %(of)s
 """
 IDS_OF_JOB: LiteralString = "SELECT id FROM kb.chunks WHERE project_id = %(project_id)s AND job_id = %(of)s"
-REMOVE: LiteralString = "DELETE FROM kb.chunks WHERE project_id = %(project_id)s AND id = ANY(%(ids)s)"
+REMOVE: LiteralString = f"""{grounds.gone("%(ids)s", "%(reason)s")}
+DELETE FROM kb.chunks WHERE project_id = %(project_id)s AND id = ANY(%(ids)s)
+"""
 MOVE: LiteralString = """
 UPDATE kb.chunks c
 SET chunk_index = moved.chunk_index, job_id = %(job_id)s, metadata = moved.metadata::jsonb
@@ -199,9 +202,13 @@ class Chunks(Statements):
     async def ids_of_job(self, project_id: UUID, job_id: UUID) -> list[UUID]:
         return await self._queries.column(IDS_OF_JOB, {"project_id": project_id, "of": job_id})
 
-    async def remove(self, project_id: UUID, ids: Sequence[UUID]) -> None:
+    async def remove(
+        self, project_id: UUID, ids: Sequence[UUID], *, reason: Literal["changed", "deleted"] = "deleted"
+    ) -> None:
+        """Remove chunks. Answers that cite them become stale for this reason."""
         if ids:
-            await self._queries.run(REMOVE, {"project_id": project_id, "ids": list(ids)})
+            params = {"project_id": project_id, "ids": list(ids), "reason": reason, "now": now()}
+            await self._queries.run(REMOVE, params)
 
     def recount(self, job_id: str) -> None:
         self._totals.forget(job_id)

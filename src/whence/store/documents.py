@@ -22,7 +22,7 @@ from whence.models import (
     Project,
     now,
 )
-from whence.store import chunks, jobs, projects
+from whence.store import chunks, grounds, jobs, projects
 from whence.store.graph.locks import select_ids
 from whence.store.graph.removal import CHUNKS_OF_DOCUMENT, ClaimRemoval
 from whence.store.pool import Row, Statements, fields_of, reader
@@ -97,6 +97,10 @@ SELECT_TEXT: LiteralString = """
 SELECT d.text, d.page_map FROM kb.documents d
 WHERE d.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR d.project_id = %(project_id)s)
 """
+SELECT_PART: LiteralString = """
+SELECT substr(d.text, %(start)s + 1, %(end)s - %(start)s), d.version FROM kb.documents d
+WHERE d.project_id = %(project_id)s AND d.id = %(id)s
+"""
 SELECT_PAGES: LiteralString = """
 SELECT d.id::text, d.page_map FROM kb.documents d WHERE d.project_id = %(project_id)s AND d.id = ANY(%(ids)s)
 """
@@ -144,6 +148,9 @@ SET name = %(name)s, origin = %(origin)s, size = %(size)s, sha256 = %(sha256)s, 
 FROM kb.job_texts t
 WHERE d.project_id = %(project_id)s AND d.id = %(id)s AND t.project_id = %(project_id)s AND t.job_id = %(job_id)s
 """
+_ITS_CHUNKS: LiteralString = (
+    "SELECT c.id FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.document_id = %(id)s"
+)
 MATCHING: LiteralString = f"""
 SELECT d.id FROM kb.documents d
 WHERE d.project_id = %(project_id)s
@@ -155,7 +162,9 @@ WHERE d.project_id = %(project_id)s
   AND (%(updated_from)s::timestamptz IS NULL OR d.updated_at >= %(updated_from)s)
   AND (%(updated_before)s::timestamptz IS NULL OR d.updated_at < %(updated_before)s)
 """
-DELETE: LiteralString = "DELETE FROM kb.documents WHERE project_id = %(project_id)s AND id = %(id)s"
+DELETE: LiteralString = f"""{grounds.gone(_ITS_CHUNKS, "'deleted'")}
+DELETE FROM kb.documents WHERE project_id = %(project_id)s AND id = %(id)s
+"""
 # Inserts the document, its job and its task, or nothing.
 BEGIN: LiteralString = f"""
 WITH document AS ({INSERT} RETURNING project_id, id),
@@ -283,6 +292,14 @@ class Documents(Statements):
         row = await self._one(SELECT_TEXT, document_id, project_id)
         return row[0], pages(row[1])
 
+    async def part(
+        self, project_id: UUID, document_id: UUID, *, start: int, end: int
+    ) -> tuple[str, int] | None:
+        """`text[start:end]`, as far as there is text, and the document's version. None without a document or text."""
+        params = {"project_id": project_id, "id": document_id, "start": start, "end": end}
+        row = await self._queries.one(SELECT_PART, params)
+        return None if row is None or row[0] is None else (row[0], row[1])
+
     async def pages(self, project_id: UUID, ids: Sequence[UUID]) -> dict[str, tuple[Page, ...]]:
         rows = await self._queries.all(SELECT_PAGES, {"project_id": project_id, "ids": list(ids)})
         return {row[0]: pages(row[1]) for row in rows}
@@ -376,7 +393,7 @@ class Documents(Statements):
 
     async def delete(self, project_id: UUID, document_id: UUID) -> None:
         """Delete the document, its jobs, chunks and vectors. `search.index.bury` removes chunks from the text index."""
-        if not await self._queries.run(DELETE, {"project_id": project_id, "id": document_id}):
+        if not await self._queries.run(DELETE, {"project_id": project_id, "id": document_id, "now": now()}):
             raise _not_found(document_id)
 
 

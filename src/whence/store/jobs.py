@@ -7,6 +7,7 @@ from uuid import UUID
 
 from whence.errors import Conflict, JobNotFound
 from whence.models import OPEN, Job, JobStage, JobStatus, JobType, now
+from whence.store import grounds
 from whence.store.pool import PagedQuery, Params, Statements, fields_of, reader
 
 _COLUMNS: LiteralString = """
@@ -83,7 +84,12 @@ AMEND: LiteralString = """
 UPDATE kb.jobs SET config = jsonb_set(config, '{original}', config -> 'original' || %(original)s)
 WHERE project_id = %(project_id)s AND id = %(id)s AND config ? 'original'
 """
-DELETE: LiteralString = "DELETE FROM kb.jobs WHERE project_id = %(project_id)s AND id = %(id)s"
+_ITS_CHUNKS: LiteralString = (
+    "SELECT c.id FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.job_id = %(id)s"
+)
+DELETE: LiteralString = f"""{grounds.gone(_ITS_CHUNKS, "'deleted'")}
+DELETE FROM kb.jobs WHERE project_id = %(project_id)s AND id = %(id)s
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,5 +209,5 @@ class Jobs(Statements):
         await self._queries.run(AMEND, params)
 
     async def delete(self, project_id: UUID, job_id: UUID) -> None:
-        if not await self._queries.run(DELETE, {"project_id": project_id, "id": job_id}):
+        if not await self._queries.run(DELETE, {"project_id": project_id, "id": job_id, "now": now()}):
             raise JobNotFound(details={"job_id": str(job_id)})

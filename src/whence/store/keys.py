@@ -43,6 +43,7 @@ class Caller:
     scope: Scope
     name: str | None = None
     """None without a key."""
+    key_id: UUID | None = None
 
     def may(self, scope: Scope) -> bool:
         return SCOPES.index(self.scope) >= SCOPES.index(scope)
@@ -59,7 +60,7 @@ INSERT INTO kb.api_keys (id, project_id, name, prefix, sha256, scope, created_at
 VALUES (%(id)s, %(project_id)s, %(name)s, %(prefix)s, %(sha256)s, %(scope)s, %(created_at)s)
 """
 SELECT_BY_PREFIX: LiteralString = """
-SELECT sha256, project_id, scope, name FROM kb.api_keys WHERE prefix = %(prefix)s AND revoked_at IS NULL
+SELECT sha256, project_id, scope, name, id FROM kb.api_keys WHERE prefix = %(prefix)s AND revoked_at IS NULL
 """
 SELECT_ALL: LiteralString = f"SELECT {_COLUMNS} FROM kb.api_keys ORDER BY id"
 ANY_ACTIVE: LiteralString = "SELECT EXISTS (SELECT FROM kb.api_keys WHERE revoked_at IS NULL)"
@@ -93,7 +94,7 @@ class Keys(Statements):
         expected = row[0] if row else _NO_MATCH
         if not hmac.compare_digest(expected, _digest(presented)) or row is None:
             raise Unauthorized
-        return Caller(project_id=row[1], scope=row[2], name=row[3])
+        return Caller(project_id=row[1], scope=row[2], name=row[3], key_id=row[4])
 
     async def all(self) -> list[ApiKey]:
         return [_key_of(row) for row in await self._queries.all(SELECT_ALL)]

@@ -17,6 +17,7 @@ from uuid import UUID
 
 from whence.errors import ClaimNotFound, Conflict, CurationNotFound, ObjectNotFound, RelationshipNotFound
 from whence.models import ObjectKey, Word, new_id, now
+from whence.store import grounds
 from whence.store.graph import claims, rejected_claims, removal
 from whence.store.graph.claim_moves import hide, members, settle, show, want_groups
 from whence.store.graph.locks import (
@@ -350,7 +351,7 @@ async def _withhold(tx: Queries, project_id: UUID, ids: Collection[UUID], said: 
 
     An object without claims is deleted and leaves a tombstone, so that an undo gives back its id and its merges.
     """
-    params = {"project_id": project_id, "said": uuids(said)}
+    params = {"project_id": project_id, "said": uuids(said), "now": now()}
     await tx.run(rejected_claims.TAKE_CLAIMS, params)
     await tx.run(rejected_claims.TAKE_TIES, params)
     await _show(tx, project_id, ids, said)
@@ -378,6 +379,7 @@ async def _give_back(tx: Queries, project_id: UUID, entry: Params) -> None:
     await hide(tx, project_id, said)
     await tx.run(rejected_claims.GIVE_CLAIMS_BACK, entry)
     await tx.run(rejected_claims.GIVE_TIES_BACK, entry)
+    await tx.run(grounds.RESTORE, {"project_id": project_id, "ids": uuids({row[3] for row in freed})})
     await _show(tx, project_id, ids, said)
     await _settle(tx, project_id, ids)
 

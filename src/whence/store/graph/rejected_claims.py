@@ -18,6 +18,7 @@ from whence.models import (
     RejectedProposal,
     new_id,
 )
+from whence.store import grounds
 from whence.store.graph.claims import (
     COLUMNS,
     TIE_COLUMNS,
@@ -72,6 +73,7 @@ WITH taken AS (
       AND c.project_id = %(project_id)s AND c.id = h.chunk_id AND k.id = h.said_of
       AND EXISTS (SELECT FROM kb.rejected_texts t WHERE t.is_active AND {rejects_claim("k", "h")})
     RETURNING h.*, k.type, k.name, k.name_key
+), moved AS ({grounds.rejected()}
 )
 INSERT INTO kb.rejected_claims ({COLUMNS}, type, name, name_key) SELECT {COLUMNS}, type, name, name_key FROM taken
 """
@@ -84,6 +86,7 @@ WITH taken AS (
       AND EXISTS (SELECT FROM kb.rejected_texts t WHERE t.is_active AND {_ENDS_OF_HIDDEN})
     RETURNING h.*, s.type AS source_type, s.name AS source_name, s.name_key AS source_key,
               e.type AS target_type, e.name AS target_name, e.name_key AS target_key
+), moved AS ({grounds.rejected()}
 )
 INSERT INTO kb.rejected_relationship_claims ({TIE_COLUMNS}, {_TIE_KEYS}) SELECT {TIE_COLUMNS}, {_TIE_KEYS} FROM taken
 """

@@ -32,6 +32,8 @@ _ABSENT: dict[str, type[errors.WhenceError]] = {
     "suggestion_id": errors.SuggestionNotFound,
     "claim_id": errors.ClaimNotFound,
     "curation_id": errors.CurationNotFound,
+    "conversation_id": errors.ConversationNotFound,
+    "answer_id": errors.AnswerNotFound,
 }
 ENDED: Responses = {200: {"description": "With `wait`: the job has ended."}}
 TEXT = {"type": "string"}

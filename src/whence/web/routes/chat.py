@@ -1,5 +1,6 @@
 """Questions, answered from the documents."""
 
+from functools import partial
 from typing import Any
 
 from fastapi import Response
@@ -8,6 +9,7 @@ from whence import errors
 from whence.api.chat import ChatAnswer, ChatRequest, SourcesEvent, TokenEvent, VerifiedEvent, sources_of
 from whence.chat import Answer, Sources, Verified
 from whence.chat.answer import Event
+from whence.links import Links
 from whence.web.access import Reader
 from whence.web.events import Connected, event, streamed, unless_gone
 from whence.web.responses import respond
@@ -35,6 +37,8 @@ EVENT: dict[str, Any] = {
     response_model=ChatAnswer,
     responses=documented(
         errors.InvalidUUID,
+        errors.ConversationNotFound,
+        errors.Conflict,
         *CHAT_ERRORS,
         also=answered(
             "The answer; streamed: `sources`, `token`, `done`, `verified`, `error`.", EVENT_STREAM, EVENT
@@ -49,20 +53,23 @@ async def chat(access: Reader, body: ChatRequest, connection: Connected) -> Resp
     Without `stream` the header `Accept: text/event-stream` decides. A stream has the events `sources`, `token` (each with a piece
     of `text`) and `done` with the whole answer, or `error`. With `verify`, the event `verified` has the citations again, with the
     model's judgements; it comes after `done`.
+
+    With `conversationId` or `store` the answer is stored and has `answerId`, `conversationId` and `url`
+    ([Conversations](conversations.md)). Without them nothing is stored.
     """
-    project_id, asked = access.project(body.project_id), body.asked()
+    project_id, links = access.project(body.project_id), access.app.links
     if connection.accepts("text/event-stream") if body.stream is None else body.stream:
-        events = access.app.chat.stream(project_id, asked)
-        return await streamed(connection, events, _encode)
-    answer = await unless_gone(connection, access.app.chat.answer(project_id, asked))
-    return respond(ChatAnswer.of(answer))
+        events = access.app.conversations.stream(project_id, body, access.caller)
+        return await streamed(connection, events, partial(_encode, links))
+    answering = access.app.conversations.answer(project_id, body, access.caller)
+    return respond(ChatAnswer.of(await unless_gone(connection, answering), links=links))
 
 
-def _encode(happened: Event) -> list[bytes]:
+def _encode(links: Links, happened: Event) -> list[bytes]:
     if isinstance(happened, Sources):
         return [event("sources", SourcesEvent(sources=sources_of(happened)))]
     if isinstance(happened, Verified):
         return [event("verified", VerifiedEvent.of(happened))]
     if isinstance(happened, Answer):
-        return [event("done", ChatAnswer.of(happened))]
+        return [event("done", ChatAnswer.of(happened, links=links))]
     return [event("token", TokenEvent(text=happened))]

@@ -1,0 +1,145 @@
+"""`whence answers`: stored answers, those whose grounds have changed, and asking them again."""
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import click
+
+from whence.cli import options
+from whence.cli.command import App, find_project, on_app
+from whence.cli.output import page_suffix, print_rows, print_title, printable, printed_json, shorten
+
+if TYPE_CHECKING:
+    from whence.api.conversations import AnswerModel
+    from whence.store.answers import FeedbackFilter
+
+_SHOWN = 60
+_TEXT_SHOWN = 300
+_SIGNS = {"same": " ", "removed": "-", "added": "+"}
+
+_answer = click.argument("answer", type=click.UUID)
+_feedback = click.option(
+    "--feedback", type=click.Choice(("up", "down", "any")), help="Only answers with this feedback."
+)
+
+
+@click.group()
+def answers() -> None:
+    """Show stored answers, find those whose grounds have changed, and ask again.
+
+    Answers are stored by chat with `store` or a conversation, and by `whence ask --store`.
+    """
+
+
+@answers.command("list")
+@options.project
+@_feedback
+@options.limit
+@options.json
+@on_app
+async def list_answers(app: App, *, project: str, feedback: "FeedbackFilter | None", limit: int) -> None:
+    """List stored answers, the newest first."""
+    await _list(app, project, stale=None, feedback=feedback, limit=limit)
+
+
+@answers.command()
+@options.project
+@options.limit
+@options.json
+@on_app
+async def stale(app: App, *, project: str, limit: int) -> None:
+    """List answers that cite a chunk which was changed or deleted, or a claim that was rejected."""
+    await _list(app, project, stale=True, feedback=None, limit=limit)
+
+
+async def _list(
+    app: App, project: str, *, stale: bool | None, feedback: "FeedbackFilter | None", limit: int
+) -> None:
+    from whence.conversations.shown import show
+    from whence.store.keys import EVERYONE
+
+    project_id = (await find_project(app, project)).id
+    found, total = await app.store.answers.page(
+        project_id, EVERYONE, stale=stale, feedback=feedback, limit=limit, offset=0
+    )
+    shown = [await show(app.store, app.links, one) for one in found]
+    rows = [
+        (
+            one.id,
+            f"{one.created_at:%Y-%m-%d}",
+            _state(one),
+            one.feedback.rating if one.feedback else "",
+            shorten(printable(one.question), _SHOWN),
+        )
+        for one in shown
+    ]
+    print_rows(shown, ("ID", "DATE", "STATE", "FEEDBACK", "QUESTION"), rows, total=total)
+
+
+def _state(answer: "AnswerModel") -> str:
+    if answer.refreshed_by is not None:
+        return "refreshed"
+    return ", ".join(dict.fromkeys(one.reason for one in answer.stale_reasons))
+
+
+@answers.command("show")
+@_answer
+@options.json
+@on_app
+async def show_answer(app: App, *, answer: UUID) -> None:
+    """Show a stored answer, its quotes, and what has become of them."""
+    from whence.conversations.shown import show
+    from whence.store.keys import EVERYONE
+
+    found = await show(app.store, app.links, await app.store.answers.get(answer, EVERYONE))
+    if not printed_json(found):
+        _print(found)
+
+
+@answers.command()
+@_answer
+@options.json
+@on_app
+async def refresh(app: App, *, answer: UUID) -> None:
+    """Ask the question of ANSWER again and show what changed. The new answer replaces it in its conversation."""
+    from whence.api.conversations import RefreshedAnswer
+    from whence.conversations.changes import compare
+    from whence.conversations.shown import show
+    from whence.store.keys import EVERYONE
+
+    stored = await app.store.answers.get(answer, EVERYONE)
+    made = await app.conversations.refresh(stored, EVERYONE)
+    previous = await show(app.store, app.links, await app.store.answers.get(answer, EVERYONE))
+    new = await show(app.store, app.links, made)
+    changes = compare(previous, new)
+    if printed_json(RefreshedAnswer(answer=new, previous=previous, changes=changes)):
+        return
+    print_title(new.question, new.id)
+    for part in changes.diff:
+        click.echo(f"{_SIGNS[part.op]} {printable(part.text)}")
+    if not changes.response_changed:
+        click.echo("The text did not change.", err=True)
+
+
+def _print(answer: "AnswerModel") -> None:
+    print_title(answer.question, answer.id)
+    click.echo(printable(answer.response, keep="\n\t"))
+    names = {one.id: one.source for one in answer.sources}
+    for one in answer.citations:
+        if one.quote is not None:
+            name = names.get(str(one.chunk_id), "")
+            click.echo(
+                f"\n{printable(name)}{page_suffix(one.page)}: “{_flat(one.quote)}” ({one.support_level})"
+            )
+    for reason in answer.stale_reasons:
+        click.secho(f"\nStale since {reason.at:%Y-%m-%d %H:%M}: {reason.reason}", fg="yellow")
+        click.echo(f"- {_flat(reason.old_text)}")
+        click.echo(f"+ {'(gone)' if reason.new_text is None else _flat(reason.new_text)}")
+    if answer.refreshed_by is not None:
+        click.secho(f"\nRefreshed by {answer.refreshed_by}", dim=True)
+    if answer.url is not None:
+        click.secho(f"\n{answer.url}", dim=True)
+
+
+def _flat(text: str) -> str:
+    return shorten(" ".join(printable(text).split()), _TEXT_SHOWN)

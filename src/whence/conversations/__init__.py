@@ -1,0 +1,11 @@
+"""Answers that are kept: conversations, and what has become of the chunks that their answers cite.
+
+service   asks, with the history of a conversation, and stores the answer; asks again
+shown     stored answers for the API, each with the reasons why it is stale
+changes   compares two answers
+files     conversations as files
+"""
+
+from whence.conversations.service import MAX_ANSWERS, Conversations
+
+__all__ = ["MAX_ANSWERS", "Conversations"]

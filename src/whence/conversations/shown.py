@@ -1,0 +1,111 @@
+"""Stored answers in the form of the API, with the reasons why they are stale and the text that is there now."""
+
+from typing import Any
+from uuid import UUID
+
+from whence.api.conversations import (
+    AnswerModel,
+    ConversationAnswer,
+    ConversationMessage,
+    ConversationModel,
+    FeedbackModel,
+    StaleReason,
+)
+from whence.conversations.changes import most_similar
+from whence.links import Links
+from whence.store import Store
+from whence.store.answers import Conversation, StoredAnswer
+
+_REACH = 100_000
+"""Characters before and after its old place in which a changed text is looked for."""
+
+
+async def show(store: Store, links: Links, stored: StoredAnswer) -> AnswerModel:
+    frozen = stored.answer
+    for one in frozen["sources"]:
+        one["url"] = _link_of(links, one, one.get("start"), one.get("end"))
+    for one in frozen["citations"]:
+        one["url"] = _link_of(links, one, one["startOffset"], one["endOffset"])
+    moved = stored.moved or []
+    fields = {
+        **frozen,
+        "id": stored.id,
+        "projectId": stored.project_id,
+        "conversationId": stored.conversation_id,
+        "question": stored.asked["message"],
+        "createdAt": stored.created_at,
+        "url": links.answer(stored.id),
+        "isStale": bool(moved) and stored.refreshed_by is None,
+        "staleAt": min((one["at"] for one in moved), default=None),
+        "staleReasons": await _reasons(store, links, stored),
+        "feedback": stored.feedback and FeedbackModel.model_validate(stored.feedback),
+        "refreshes": stored.refreshes,
+        "refreshedBy": stored.refreshed_by,
+    }
+    return AnswerModel.model_validate(fields)
+
+
+async def show_conversation(store: Store, links: Links, found: Conversation) -> ConversationAnswer:
+    messages: list[ConversationMessage] = []
+    for stored in await store.conversations.answers(found):
+        answer = await show(store, links, stored)
+        at = stored.created_at
+        messages += (
+            ConversationMessage(role="user", content=answer.question, created_at=at, answer=None),
+            ConversationMessage(role="assistant", content=answer.response, created_at=at, answer=answer),
+        )
+    return ConversationAnswer.of(found, url=links.conversation(found.id), messages=messages)
+
+
+def show_head(links: Links, found: Conversation) -> ConversationModel:
+    return ConversationModel.of(found, url=links.conversation(found.id))
+
+
+def _link_of(links: Links, frozen: dict[str, Any], start: int | None, end: int | None) -> str | None:
+    version = frozen.get("documentVersion")
+    return links.document(frozen.get("documentId"), version=version, start=start, end=end)
+
+
+async def _reasons(store: Store, links: Links, stored: StoredAnswer) -> list[StaleReason]:
+    """One for each cited passage that moved."""
+    sources = {one["id"]: one for one in stored.answer["sources"]}
+    grouped: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for moved in stored.moved or ():
+        quote = stored.answer["citations"][moved["number"]]["quote"]
+        old = quote or sources[moved["chunk_id"]]["chunkText"]
+        grouped.setdefault((moved["chunk_id"], old), []).append(moved)
+    found = []
+    for (chunk_id, old), moves in grouped.items():
+        source = sources[chunk_id]
+        document_id = UUID(source["documentId"])
+        start = stored.answer["citations"][moves[0]["number"]]["startOffset"] or 0
+        new, place, version = await _find_now(store, stored.project_id, document_id, old, near=start)
+        end = None if new is None else place + len(new)
+        fields = {
+            "reason": moves[0]["reason"],
+            "at": moves[0]["at"],
+            "chunk_id": chunk_id,
+            "document_id": document_id,
+            "document_name": source["source"],
+            "current_version": version,
+            "citations": [one["number"] for one in moves],
+            "old_text": old,
+            "new_text": new,
+            "quote_still_there": new == old,
+            "url": end and links.document(document_id, version=version, start=place, end=end),
+        }
+        found.append(StaleReason.of(fields))
+    return found
+
+
+async def _find_now(
+    store: Store, project_id: UUID, document_id: UUID, old: str, *, near: int
+) -> tuple[str | None, int, int | None]:
+    """The same text, else the most similar one, its place, and the document's version."""
+    begin = max(0, near - _REACH)
+    part = await store.documents.part(project_id, document_id, start=begin, end=near + len(old) + _REACH)
+    if part is None:
+        return None, 0, None
+    text, version = part
+    new = old if old in text else most_similar(old, text)
+    return new, begin + text.find(new or ""), version

@@ -1,0 +1,219 @@
+"""Conversations and their answers: those of the caller's key, and those made without one."""
+
+from typing import Annotated, Literal
+
+from fastapi import Query, Response
+from fastapi.responses import StreamingResponse
+
+from whence.api.base import Listing
+from whence.api.conversations import (
+    AnswerModel,
+    ConversationAnswer,
+    ConversationChange,
+    ConversationCreate,
+    ConversationModel,
+    Deleted,
+    FeedbackRequest,
+    RefreshedAnswer,
+)
+from whence.api.graph_export import MEDIA_TYPE
+from whence.api.values import Flag, Ident
+from whence.conversations.changes import compare
+from whence.conversations.files import answer_lines, as_markdown
+from whence.conversations.shown import show, show_conversation, show_head
+from whence.errors import Conflict, InvalidParameter, ProjectNotFound
+from whence.models import now
+from whence.store.answers import FeedbackFilter
+from whence.web.access import Reader
+from whence.web.events import Connected, file_response, unless_gone
+from whence.web.parameters import Paged, PathId, ProjectFilter
+from whence.web.responses import Enveloped, success
+from whence.web.routes import TEXT, answered, api_router, documented
+from whence.web.routes.chat import CHAT_ERRORS
+
+router = api_router("conversations")
+
+StaleFlag = Annotated[
+    Flag | None, Query(description="Only answers whose grounds have changed; false: the others.")
+]
+FeedbackChoice = Annotated[FeedbackFilter | None, Query(description="Only answers with this feedback.")]
+InConversation = Annotated[Ident | None, Query(description="Only answers of this conversation.")]
+FileFormat = Annotated[Literal["json", "markdown"], Query(description="Of the file.")]
+
+
+@router.post("/conversations", status_code=201, responses=documented(ProjectNotFound))
+async def create_conversation(access: Reader, body: ConversationCreate) -> Enveloped[ConversationModel]:
+    """Begin a conversation."""
+    project_id = await access.existing_project(body.project_id)
+    made = await access.store.conversations.create(project_id, access.caller, title=body.title)
+    return success(show_head(access.app.links, made), 201)
+
+
+@router.get("/conversations")
+async def list_conversations(
+    access: Reader, page: Paged, project_id: ProjectFilter = None
+) -> Enveloped[Listing[ConversationModel]]:
+    """List conversations, the one with the newest answer first."""
+    project = await access.existing_project(project_id)
+    found, total = await access.store.conversations.page(
+        project, access.caller, limit=page.limit, offset=page.offset
+    )
+    items = [show_head(access.app.links, one) for one in found]
+    return success(Listing.page(items, total, page.limit, page.offset))
+
+
+@router.get("/conversations/{conversation_id}")
+async def get_conversation(access: Reader, conversation_id: PathId) -> Enveloped[ConversationAnswer]:
+    """Get a conversation with its messages.
+
+    Of an answer that was refreshed, the newest one is there.
+    """
+    found = await access.store.conversations.get(conversation_id, access.caller)
+    return success(await show_conversation(access.store, access.app.links, found))
+
+
+@router.patch("/conversations/{conversation_id}")
+async def rename_conversation(
+    access: Reader, conversation_id: PathId, body: ConversationChange
+) -> Enveloped[ConversationModel]:
+    """Change the title of a conversation."""
+    found = await access.store.conversations.get(conversation_id, access.caller)
+    await access.store.conversations.rename(found, body.title)
+    changed = await access.store.conversations.get(conversation_id, access.caller)
+    return success(show_head(access.app.links, changed))
+
+
+@router.delete("/conversations/{conversation_id}")
+async def delete_conversation(access: Reader, conversation_id: PathId) -> Enveloped[Deleted]:
+    """Delete a conversation and its answers."""
+    found = await access.store.conversations.get(conversation_id, access.caller)
+    await access.store.conversations.delete(found)
+    return success(Deleted(id=found.id, deleted=True))
+
+
+@router.get(
+    "/conversations/{conversation_id}/export",
+    response_class=Response,
+    responses=answered("The file.", "text/markdown", TEXT),
+)
+async def export_conversation(
+    access: Reader,
+    conversation_id: PathId,
+    file_format: Annotated[FileFormat, Query(alias="format")] = "json",
+) -> Response:
+    """Export a conversation as a file, in JSON or Markdown."""
+    found = await access.store.conversations.get(conversation_id, access.caller)
+    shown = await show_conversation(access.store, access.app.links, found)
+    is_json = file_format == "json"
+    content = shown.encode() if is_json else as_markdown(shown).encode()
+    name = f"conversation.{'json' if is_json else 'md'}"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"}
+    return Response(content, media_type="application/json" if is_json else "text/markdown", headers=headers)
+
+
+@router.get("/answers")
+async def list_answers(
+    access: Reader,
+    *,
+    project_id: ProjectFilter = None,
+    stale: StaleFlag = None,
+    feedback: FeedbackChoice = None,
+    conversation_id: InConversation = None,
+    page: Paged,
+) -> Enveloped[Listing[AnswerModel]]:
+    """List stored answers, the newest first.
+
+    An answer is stale when a chunk that it cites was changed or deleted, or a claim about the cited words was rejected. It has the
+    reasons, with the cited text and the text that is there now. A refreshed answer is not stale any more.
+    """
+    project = await access.existing_project(project_id)
+    found, total = await access.store.answers.page(
+        project,
+        access.caller,
+        stale=stale,
+        feedback=feedback,
+        conversation_id=conversation_id,
+        limit=page.limit,
+        offset=page.offset,
+    )
+    items = [await show(access.store, access.app.links, one) for one in found]
+    return success(Listing.page(items, total, page.limit, page.offset))
+
+
+@router.get(
+    "/answers/export", response_class=StreamingResponse, responses=answered("JSON Lines.", MEDIA_TYPE, TEXT)
+)
+async def export_answers(
+    access: Reader,
+    *,
+    project_id: ProjectFilter = None,
+    stale: StaleFlag = None,
+    feedback: FeedbackChoice = None,
+) -> Response:
+    """Export stored answers with their feedback as a file."""
+    project = await access.existing_project(project_id)
+    lines = answer_lines(
+        access.store, access.app.links, project, access.caller, stale=stale, feedback=feedback
+    )
+    headers = {
+        "Content-Type": MEDIA_TYPE,
+        "Content-Disposition": 'attachment; filename="answers.jsonl"',
+        "X-Content-Type-Options": "nosniff",
+    }
+    return await file_response(lines, headers)
+
+
+@router.get("/answers/{answer_id}")
+async def get_answer(access: Reader, answer_id: PathId) -> Enveloped[AnswerModel]:
+    """Get a stored answer, as it was given, and what happened to its grounds since."""
+    stored = await access.store.answers.get(answer_id, access.caller)
+    return success(await show(access.store, access.app.links, stored))
+
+
+@router.post("/answers/{answer_id}/refresh", responses=documented(Conflict, *CHAT_ERRORS))
+async def refresh_answer(
+    access: Reader, answer_id: PathId, connection: Connected
+) -> Enveloped[RefreshedAnswer]:
+    """Ask the question again and show what changed.
+
+    The new answer takes the place of the old one in its conversation; the old one stays readable. 409 `CONFLICT` for an answer that
+    was refreshed already.
+    """
+    stored = await access.store.answers.get(answer_id, access.caller)
+    made = await unless_gone(connection, access.app.conversations.refresh(stored, access.caller))
+    again = await access.store.answers.get(answer_id, access.caller)
+    previous = await show(access.store, access.app.links, again)
+    answer = await show(access.store, access.app.links, made)
+    return success(RefreshedAnswer(answer=answer, previous=previous, changes=compare(previous, answer)))
+
+
+@router.post("/answers/{answer_id}/feedback")
+async def rate_answer(access: Reader, answer_id: PathId, body: FeedbackRequest) -> Enveloped[AnswerModel]:
+    """Say whether an answer is good, and which citations are wrong. Said again, it replaces the earlier feedback."""
+    stored = await access.store.answers.get(answer_id, access.caller)
+    count = len(stored.answer["citations"])
+    if wrong := [number for number in body.wrong_citations if number >= count]:
+        expected = (
+            f"positions of citations, from 0 to {count - 1}" if count else "empty: there are no citations"
+        )
+        raise InvalidParameter.of("wrongCitations", provided=wrong[0], expected=expected)
+    said = {
+        "rating": body.rating,
+        "comment": body.comment,
+        "wrongCitations": sorted(set(body.wrong_citations)),
+        "at": now().isoformat(),
+    }
+    await access.store.answers.rate(stored, said)
+    return success(
+        await show(access.store, access.app.links, await access.store.answers.get(answer_id, access.caller))
+    )
+
+
+@router.delete("/answers/{answer_id}/feedback")
+async def unrate_answer(access: Reader, answer_id: PathId) -> Enveloped[AnswerModel]:
+    """Take the feedback on an answer back."""
+    stored = await access.store.answers.get(answer_id, access.caller)
+    await access.store.answers.rate(stored, None)
+    return success(
+        await show(access.store, access.app.links, await access.store.answers.get(answer_id, access.caller))
+    )
