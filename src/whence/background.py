@@ -33,6 +33,8 @@ class Failure:
 class Background:
     def __init__(self) -> None:
         self._failures: dict[str, Failure] = {}
+        self.hurries = False
+        """Whether a stop shall not wait for model calls (Ctrl-C)."""
 
     @property
     def failing(self) -> list[Failure]:

@@ -76,6 +76,18 @@ class PayloadTooLarge(BadInput, code="PAYLOAD_TOO_LARGE", status=413):
     """Request payload too large"""
 
 
+class URLTooLong(BadInput, code="URL_TOO_LONG", status=414):
+    """The request's URL is too long"""
+
+
+class HeadersTooLarge(BadInput, code="HEADERS_TOO_LARGE", status=431):
+    """The request's headers are too large"""
+
+
+class RequestTimeout(BadInput, code="REQUEST_TIMEOUT", status=408):
+    """The request did not arrive in time"""
+
+
 UnreadableReason = Literal[
     "encrypted",
     "empty",
@@ -175,6 +187,14 @@ class FetchFailed(WhenceError, code="FETCH_FAILED", status=502):
 
 class FetchTimeout(FetchFailed, code="FETCH_TIMEOUT", status=504):
     """Fetching the URL took too long"""
+
+
+class ServerBusy(WhenceError, code="SERVER_BUSY", status=503):
+    """The server has too much to do; try again"""
+
+
+class ServerStopping(WhenceError, code="SERVER_STOPPING", status=503):
+    """The server is stopping; send the request again"""
 
 
 class DatabaseUnavailable(WhenceError, code="DATABASE_UNAVAILABLE", status=503):

@@ -161,6 +161,11 @@ class Settings:
         AuthMode, "auto", "API keys: `required`, `off`, or `auto`: off on a loopback address."
     )
     max_upload_mb: int = _number(200, 1, 100_000, "Largest upload, all files together, in MB.")
+    max_connections: int = _number(1000, 1, 60_000, "Most open connections of one server process.")
+    max_url_kb: int = _number(16, 1, 1000, "Longest URL of a request, in KB.")
+    max_header_kb: int = _number(64, 1, 1000, "Largest headers of a request, all together, in KB.")
+    body_seconds: int = _number(30, 1, 3600, "Seconds that a request may pause while it is sent.")
+    body_memory_mb: int = _number(256, 16, 100_000, "Memory of one process for JSON bodies, in MB.")
     worker_concurrency: int = _number(8, 1, 64, "Documents that one worker ingests at once.")
     extraction_concurrency: int = _number(4, 1, 64, "Documents that one worker extracts at once.")
     pool_size: int = _number(16, 1, 1000, "Most database connections of one process.")

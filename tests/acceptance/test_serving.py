@@ -6,12 +6,16 @@ Tests about how the process starts and ends run the executable.
 import os
 import signal
 import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
+from tests.chat_endpoint import ChatEndpoint
+from tests.loopback import Request
 
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation, PostgresOn, WaitFor
@@ -56,6 +60,36 @@ def test_interrupted(embedded: "Installation", postgres_on: "PostgresOn") -> Non
     serving = embedded.serve().ready()
     assert serving.end(signal.SIGINT) == 0
     assert not postgres_on(embedded.data_dir)
+    assert "Traceback" not in serving.said
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_ctrl_c_ends_a_model_call(hosted: "Installation", wait_for: "WaitFor", stream: bool) -> None:
+    free = threading.Event()
+
+    def held(_: Request) -> None:
+        free.wait(100)
+
+    with ChatEndpoint(held) as model, ThreadPoolExecutor(1) as threads:
+        hosted.env |= {
+            "WHENCE_LLM_BASE_URL": model.url,
+            "WHENCE_LLM_MODEL": "test",
+            "WHENCE_EMBEDDER": "hash",
+        }
+        serving = hosted.serve().ready()
+        url = serving.url
+        text = {"text": "Wheat is a grass.", "wait": True}
+        assert httpx.post(f"{url}/ingest/text", json=text, timeout=90).status_code == 200
+        before = len(model.requests)
+        question = {"message": "What is wheat?", "stream": stream}
+        asked = threads.submit(httpx.post, f"{url}/chat", json=question, timeout=90)
+        wait_for(lambda: len(model.requests) > before, "the model to be asked")
+        try:
+            assert serving.end(signal.SIGINT) == 0
+        finally:
+            free.set()
+    assert "SERVER_STOPPING" in asked.result().text
+    assert "Stopping: waiting for 1 requests (POST /chat for " in serving.said
     assert "Traceback" not in serving.said
 
 

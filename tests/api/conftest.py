@@ -22,7 +22,8 @@ from tests.fetch.site import Site, opened
 from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Secret, Settings
 from whence.store.postgres import EmbeddedPostgres
-from whence.web.server import create_app
+from whence.web.serve import server_config
+from whence.web.server import create_app, entrance
 
 
 def usual_settings(dsn: str, data_dir: Path) -> Settings:
@@ -99,9 +100,10 @@ def running(settings: Settings) -> Iterator[str]:
 
 @contextmanager
 def serve_in_thread(settings: Settings) -> Iterator[str]:
-    server = uvicorn.Server(
-        uvicorn.Config(create_app(replace(settings, port=0)), port=0, log_config=None, access_log=False)
-    )
+    settings = replace(settings, port=0)
+    config = server_config(entrance(create_app(settings)), settings)
+    config.port = 0
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:

@@ -1,5 +1,6 @@
 """Who may ask: one walk over every route, with every kind of key."""
 
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from itertools import product
@@ -352,6 +353,20 @@ async def test_without_a_good_key_nothing_opens(world: World) -> None:
         assert error["details"] == {}, route
 
 
+async def test_the_key_is_checked_before_parameters_and_body(world: World) -> None:
+    """Whoever may not ask learns nothing about what could be asked."""
+    for route in NEEDS:
+        method, path = route.split(" ")
+        path = re.sub(r"\{\w+\}", "no-uuid", path) + "?nonsense=1&limit=x"
+        for key, status in ((None, 401), ("all read", 403)):
+            if key is not None and NEEDS[route] == "read":
+                continue
+            headers = {"Authorization": f"Bearer {world.keys[key]}"} if key else {}
+            answer = await world.client.request(method, path, content=b"{no json", headers=headers)
+            assert answer.status_code == status, route
+            assert answer.headers["x-content-type-options"] == "nosniff"
+
+
 async def test_each_scope_includes_those_before_it(world: World) -> None:
     order = ["read", "write", "admin"]
     for route, scope in product(NEEDS, order):
@@ -447,6 +462,28 @@ async def test_without_keys_no_other_sites_page_is_answered(client: httpx.AsyncC
     for origin in ("http://localhost:3000", "http://127.0.0.1:8420", "http://[::1]:1"):
         answer = await client.get("/api/v1/projects", headers={"Origin": origin})
         assert answer.status_code == 200, origin
+
+
+@pytest.mark.own_app
+async def test_without_keys_other_sites_may_link_but_not_ask(client: httpx.AsyncClient) -> None:
+    """Browsers send no Origin with images, scripts and forms of method GET, but they send `Sec-Fetch-Site`."""
+    foreign = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+    for destination, status in (("image", 403), ("iframe", 403), ("empty", 403), ("document", 200)):
+        answer = await client.get("/api/v1/projects", headers={**foreign, "Sec-Fetch-Dest": destination})
+        assert answer.status_code == status, destination
+    form = {**foreign, "Sec-Fetch-Dest": "document"}
+    assert (await client.post("/api/v1/projects", json={"name": "x"}, headers=form)).status_code == 403
+    for own in ("same-origin", "same-site", "none"):
+        answer = await client.get("/api/v1/projects", headers={"Sec-Fetch-Site": own})
+        assert answer.status_code == 200, own
+
+
+@pytest.mark.own_app
+@pytest.mark.parametrize("name", ["Host", "Origin", "Authorization"])
+async def test_a_header_that_decides_is_sent_once(client: httpx.AsyncClient, name: str) -> None:
+    twice = [(name, "http://localhost"), (name, "http://evil.example")]
+    answer = await client.get("/healthz", headers=twice)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_REQUEST")
 
 
 LISTS = ("jobs", "objects", "relationships", "graph")

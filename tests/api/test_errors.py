@@ -1,5 +1,6 @@
 """One error shape, whatever went wrong; request ids in and out."""
 
+import asyncio
 import json
 import logging
 import re
@@ -15,8 +16,10 @@ from whence.api.values import snake
 from whence.logs import _Json, request_id
 from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Settings
-from whence.web.middleware import RequestMiddleware
+from whence.store.keys import EVERYONE
+from whence.web.middleware import BodyLimits, RequestMiddleware
 from whence.web.server import create_app
+from whence.web.shutdown import Shutdown
 
 pytestmark = pytest.mark.one_app
 
@@ -200,7 +203,14 @@ async def test_a_crash_after_the_answer_began_does_not_answer_twice() -> None:
         sent.append(message)
 
     scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
-    await RequestMiddleware(half, loopback_only=False, max_upload=1024)(scope, receive, send)
+    middleware = RequestMiddleware(
+        half,
+        loopback_only=False,
+        limits=BodyLimits.of(Settings()),
+        identify=lambda _: asyncio.sleep(0, EVERYONE),
+        shutdown=Shutdown(),
+    )
+    await middleware(scope, receive, send)
     assert [message["type"] for message in sent] == ["http.response.start"]
 
 

@@ -28,6 +28,11 @@ GIVEN: list[tuple[str, str, str, Any]] = [
     ("WHENCE_POOL_SIZE", "1", "pool_size", 1),
     ("WHENCE_SEARCH_MEMORY_MB", "0", "search_memory_mb", 0),
     ("WHENCE_MAX_UPLOAD_MB", "1000", "max_upload_mb", 1000),
+    ("WHENCE_MAX_CONNECTIONS", "50", "max_connections", 50),
+    ("WHENCE_MAX_URL_KB", "8", "max_url_kb", 8),
+    ("WHENCE_MAX_HEADER_KB", "32", "max_header_kb", 32),
+    ("WHENCE_BODY_SECONDS", "5", "body_seconds", 5),
+    ("WHENCE_BODY_MEMORY_MB", "64", "body_memory_mb", 64),
     ("WHENCE_WORKER_CONCURRENCY", "8", "worker_concurrency", 8),
     ("WHENCE_EXTRACTION_CONCURRENCY", "2", "extraction_concurrency", 2),
     (

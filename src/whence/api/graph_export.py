@@ -4,7 +4,7 @@ It is written while it is read, a few hundred rows at a time. Changes during the
 is written only where both its ends were.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import TypeVar
 from uuid import UUID
 
@@ -21,7 +21,7 @@ _BATCH = 500
 
 async def exported(
     store: Store, project_id: UUID, *, include_ungrounded: bool = False
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     written: set[UUID] = set()
     async for some in _batches(store.graph.objects.every(project_id)):
         objects = some if include_ungrounded else only_grounded(some)

@@ -131,6 +131,14 @@ class _Worker(Worker):
         finally:
             self._new_job_event.set()
 
+    def leave(self, *, hurry: bool) -> None:
+        """Say what the worker waits for. In a hurry, cancel extractions: each waits for a model, and resumes by itself."""
+        for task, context in tuple(self._running_jobs.items()):
+            if hurry and context.job.queue == "extraction":
+                task.cancel()
+        if self._running_jobs:
+            log.warning("Stopping: waiting for %d jobs to reach their next step", len(self._running_jobs))
+
     async def sweep(self, duties: Duties) -> None:
         """Requeue tasks of dead workers and jobs that have no task in the queue."""
         queue = duties.store.queue
@@ -234,6 +242,7 @@ async def _run(queue: procrastinate.App, duties: Duties, stopping: asyncio.Event
     stop.cancel()
     sweep.cancel()
     run.cancel()  # the worker finishes its tasks and stops
+    worker.leave(hurry=duties.background.hurries)
     with suppress(asyncio.CancelledError):
         await run
     if worker.ended_by is not None and not stopping.is_set():

@@ -7,9 +7,9 @@ callback during interpreter shutdown ends the process with SIGABRT.
 import asyncio
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,7 @@ MARKER = "whence-storage.json"
 """The object that names the database of the storage. Listings leave it out."""
 
 _THREADS = 8
+_READ = 64 * 1024  # the library's own parts of 10 MB would wait in memory for slow readers
 _PARTS = 2  # concurrent parts of a large upload, 5 MB each
 
 # Gives up while the caller still waits, not after three minutes. All other options come from the environment variables of
@@ -109,19 +110,23 @@ class Originals:
     async def _do(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
-    async def get(self, key: str) -> AsyncIterator[bytes]:
+    async def get(self, key: str) -> AsyncGenerator[bytes, None]:
+        """Yields parts of about `_READ` bytes. Closing it early closes the file."""
         with _translated(key):
-            found = await self._do(partial(obstore.get, self._store, key))
-            parts = iter(found.stream())
-            while (part := await self._do(partial(next, parts, None))) is not None:
-                yield bytes(part)
+            opened = _OpenFile(self._store, key)
+            try:
+                while (part := await self._do(opened.read)) is not None:
+                    yield part
+            finally:
+                opened.close()
 
     async def head(self, key: str, size: int) -> bytes:
         parts = bytearray()
-        async for part in self.get(key):
-            parts += part
-            if len(parts) >= size:
-                break
+        async with aclosing(self.get(key)) as read:
+            async for part in read:
+                parts += part
+                if len(parts) >= size:
+                    break
         return bytes(parts[:size])
 
     @asynccontextmanager
@@ -164,6 +169,24 @@ class Originals:
         """Raises `StorageUnavailable` if the storage does not answer."""
         with _translated():
             await self._do(partial(next, iter(obstore.list(self._store)), None))
+
+
+class _OpenFile:
+    """Reads parts. `close` drops the library's stream: the traceback of a cancelled read would keep it, and its file."""
+
+    def __init__(self, store: ObjectStore, key: str) -> None:
+        self._parts = self._stream(store, key)
+
+    @staticmethod
+    def _stream(store: ObjectStore, key: str) -> Iterator[bytes]:
+        yield from map(bytes, obstore.get(store, key).stream(min_chunk_size=_READ))
+
+    def read(self) -> bytes | None:
+        """None at the end."""
+        return next(self._parts, None)
+
+    def close(self) -> None:
+        self._parts = iter(())
 
 
 def _make_parents(target: Path, top: Path) -> list[Path]:

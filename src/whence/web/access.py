@@ -1,9 +1,9 @@
 """Access: the caller and its projects. Every route names the scope it needs: read, write or admin."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Depends, Request
@@ -62,23 +62,23 @@ async def app_of(request: Request) -> App:
     return app
 
 
-async def _caller(app: App, request: Request, *, excuse_foreign_keys: bool) -> Caller:
-    """A key that is sent must be valid, even if none is needed. Without a key, the settings decide.
+async def identify(app: App, scope: Mapping[str, Any]) -> Caller:
+    """The caller. A key that is sent must be valid, even if none is needed. Without a key, the settings decide.
 
-    If `excuse_foreign_keys` and no key is needed, a key without our prefix counts as none.
+    Clients of OpenAI's protocol always send a key: under `/v1/`, one without our prefix counts as none if none is needed.
     """
-    presented = _presented(request)
+    presented = _presented(scope)
     needed = app.settings.auth_required
-    if presented is not None and (needed or not excuse_foreign_keys or may_be_ours(presented)):
+    if presented is not None and (needed or not scope["path"].startswith("/v1/") or may_be_ours(presented)):
         return await app.store.keys.authenticate(presented)
     if needed:
         raise Unauthorized
     return EVERYONE
 
 
-def _presented(request: Request) -> str | None:
+def _presented(scope: Mapping[str, Any]) -> str | None:
     key = None
-    for name, value in request.scope["headers"]:
+    for name, value in scope["headers"]:
         if name == b"authorization":
             scheme, _, credentials = value.partition(b" ")
             if scheme.lower() != b"bearer":
@@ -89,13 +89,17 @@ def _presented(request: Request) -> str | None:
     return key
 
 
-def _needs(scope: Scope, *, excuse_foreign_keys: bool = False) -> Callable[[Request], Awaitable[Access]]:
+def allow(request: Request, scope: Scope) -> Access:
+    """Raises `Forbidden` unless the caller, whom the middleware identified, has the scope."""
+    caller: Caller = request.scope["caller"]
+    if not caller.may(scope):
+        raise Forbidden(f"This API key does not have the scope {scope!r}", details={"needed": scope})
+    return Access(request.app.state.whence, caller)
+
+
+def _needs(scope: Scope) -> Callable[[Request], Awaitable[Access]]:
     async def check(request: Request) -> Access:
-        app: App = request.app.state.whence
-        caller = await _caller(app, request, excuse_foreign_keys=excuse_foreign_keys)
-        if not caller.may(scope):
-            raise Forbidden(f"This API key does not have the scope {scope!r}", details={"needed": scope})
-        return Access(app, caller)
+        return allow(request, scope)
 
     check.__name__ = f"needs_{scope}"
     return check
@@ -108,5 +112,3 @@ writer = _needs("write")
 Reader = Annotated[Access, Depends(reader)]
 Writer = Annotated[Access, Depends(writer)]
 Admin = Annotated[Access, Depends(_needs("admin"))]
-OpenAIReader = Annotated[Access, Depends(_needs("read", excuse_foreign_keys=True))]
-"""For OpenAI's protocol: its clients always send a key, even if none is needed."""

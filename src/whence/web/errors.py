@@ -10,10 +10,10 @@ from starlette.routing import Route
 
 from whence.api.reading import error_for, parameter_error
 from whence.background import cause
-from whence.errors import BadInput, DatabaseUnavailable, MethodNotAllowed, NotFound, Unauthorized, WhenceError
+from whence.errors import BadInput, DatabaseUnavailable, MethodNotAllowed, NotFound, WhenceError
 from whence.logs import request_id
 from whence.web.parameters import sent_name
-from whence.web.responses import failure
+from whence.web.responses import EncodedJSON, failure
 
 log = logging.getLogger("whence.web")
 
@@ -44,7 +44,7 @@ async def _answer_crash(_request: Request, _exc: Exception) -> Response:
 
 def answer_to(request: Request, exc: Exception) -> Response:
     if isinstance(exc, WhenceError):
-        return _answer_own(exc)
+        return answer_own(exc)
     if isinstance(exc, RequestValidationError):
         return failure(_translate(request, exc))
     if isinstance(exc, HTTPException):
@@ -52,12 +52,11 @@ def answer_to(request: Request, exc: Exception) -> Response:
     raise exc
 
 
-def _answer_own(exc: WhenceError) -> Response:
+def answer_own(exc: WhenceError) -> EncodedJSON:
     if exc.status >= _SERVER_ERROR:
         _log_failure(exc)
         exc.details.setdefault("request_id", request_id.get())
-    headers = {"WWW-Authenticate": 'Bearer realm="whence"'} if isinstance(exc, Unauthorized) else None
-    return failure(exc, headers)
+    return failure(exc)
 
 
 def _log_failure(exc: WhenceError) -> None:
@@ -70,7 +69,7 @@ def _log_failure(exc: WhenceError) -> None:
 def _answer_framework(request: Request, exc: HTTPException) -> Response:
     route = f"{request.method} {request.url.path}"
     if isinstance(exc.__cause__, WhenceError):  # raised while FastAPI read the body
-        return _answer_own(exc.__cause__)
+        return answer_own(exc.__cause__)
     if exc.status_code == NotFound.status:
         return failure(NotFound("There is no such route", details={"route": route}))
     if exc.status_code == MethodNotAllowed.status:

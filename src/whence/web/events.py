@@ -5,7 +5,7 @@ Each stream of server-sent events ends with its last event or an error, never si
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from math import inf
@@ -18,11 +18,13 @@ from fastapi.responses import StreamingResponse
 
 from whence.api.base import AnswerShape
 from whence.app import App
-from whence.errors import BadInput, WhenceError
+from whence.errors import BadInput, ServerStopping, WhenceError
 from whence.logs import request_id
 from whence.models import OPEN, Job
 from whence.web.errors import EXPECTED, answer_to
+from whence.web.middleware import Receive, Scope, Send
 from whence.web.responses import failure
+from whence.web.shutdown import Shutdown
 
 log = logging.getLogger("whence.web")
 
@@ -52,9 +54,9 @@ class ClientConnection:
             continue
 
     @property
-    def server_stops(self) -> bool:
-        stops: bool = self.request.app.state.stopping()
-        return stops
+    def shutdown(self) -> Shutdown:
+        found: Shutdown = self.request.app.state.shutdown
+        return found
 
     @property
     def is_head(self) -> bool:
@@ -94,27 +96,46 @@ async def streamed(
 
     Sends nothing before the first item, so that an earlier error is answered with its own status.
     """
-    paced = _paced(items)
+    paced = _paced(items, connection.shutdown)
     first = await _first(paced)
 
-    async def body() -> AsyncIterator[bytes]:
-        async with aclosing(paced):
-            try:
-                for part in encode(first):
+    async def body() -> AsyncGenerator[bytes, None]:
+        try:
+            for part in encode(first):
+                yield part
+            async for item in paced:
+                for part in [ALIVE] if item is None else encode(item):
                     yield part
-                async for item in paced:
-                    for part in [ALIVE] if item is None else encode(item):
-                        yield part
-                if end:
-                    yield end
-            except EXPECTED as exc:
-                yield error(bytes(answer_to(connection.request, exc).body))
-            except Exception:  # the unit of work ends here: log everything, show the client nothing
-                log.exception("A stream crashed")
-                yield error(bytes(failure(WhenceError(details={"request_id": request_id.get()})).body))
+            if end:
+                yield end
+        except EXPECTED as exc:
+            yield error(bytes(answer_to(connection.request, exc).body))
+        except Exception:  # the unit of work ends here: log everything, show the client nothing
+            log.exception("A stream crashed")
+            yield error(bytes(failure(WhenceError(details={"request_id": request_id.get()})).body))
 
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(body(), media_type="text/event-stream", headers=headers)
+    return _Streamed(body(), paced, headers={"Content-Type": "text/event-stream; charset=utf-8", **headers})
+
+
+class _Streamed(StreamingResponse):
+    """Closes its source when the client is gone. The garbage collector would do it much later."""
+
+    def __init__(
+        self,
+        content: AsyncGenerator[bytes, None],
+        source: AsyncGenerator[Any, None],
+        headers: Mapping[str, str],
+    ) -> None:
+        super().__init__(content, headers=headers)
+        self._opened = (content, source)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            for opened in self._opened:
+                await opened.aclose()
 
 
 async def _first(paced: AsyncGenerator[T | None, None]) -> T:
@@ -127,7 +148,7 @@ async def _first(paced: AsyncGenerator[T | None, None]) -> T:
     return item
 
 
-async def _paced(items: AsyncGenerator[T, None]) -> AsyncGenerator[T | None, None]:
+async def _paced(items: AsyncGenerator[T, None], shutdown: Shutdown) -> AsyncGenerator[T | None, None]:
     """The items, and None after each `HEARTBEAT` without one. Closing it early closes `items`."""
     ready: asyncio.Queue[T | None] = asyncio.Queue()
 
@@ -141,17 +162,19 @@ async def _paced(items: AsyncGenerator[T, None]) -> AsyncGenerator[T | None, Non
 
     fetching = asyncio.create_task(fetch())
     try:
-        while True:
-            try:
-                async with asyncio.timeout(HEARTBEAT):
-                    item = await ready.get()
-            except TimeoutError:
-                yield None
-                continue
-            if item is None:
-                break
-            yield item
-        await fetching
+        with shutdown.ends(fetching):
+            while True:
+                try:
+                    async with asyncio.timeout(HEARTBEAT):
+                        item = await ready.get()
+                except TimeoutError:
+                    yield None
+                    continue
+                if item is None:
+                    break
+                yield item
+        await asyncio.wait((fetching,))
+        _result(fetching)
     finally:
         fetching.cancel()
         # Shielded: when the client goes away, this wait is cancelled again and again, and that must not reach the
@@ -165,25 +188,33 @@ async def unless_gone(connection: ClientConnection, work: Coroutine[Any, Any, T]
     working = asyncio.create_task(work)
     gone = asyncio.create_task(connection.wait_until_gone())
     try:
-        await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
+        with connection.shutdown.ends(working):
+            await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
             raise BadInput("The client went away before the answer was complete")
-        return working.result()
+        return _result(working)
     finally:
         working.cancel()
         gone.cancel()
 
 
-async def file_response(parts: AsyncIterator[bytes], headers: Mapping[str, str]) -> StreamingResponse:
-    """Streams a file. An error before its first part is answered with its own status."""
-    first = await anext(parts, b"")
+def _result(call: asyncio.Task[T]) -> T:
+    """Raises `ServerStopping` if the shutdown cancelled the task."""
+    if call.cancelled():
+        raise ServerStopping
+    return call.result()
 
-    async def content() -> AsyncIterator[bytes]:
-        yield first
+
+async def file_response(parts: AsyncGenerator[bytes, None], headers: Mapping[str, str]) -> StreamingResponse:
+    """Streams a file. An error before its first part is answered with its own status."""
+    read = [await anext(parts, b"")]
+
+    async def content() -> AsyncGenerator[bytes, None]:
+        yield read.pop()
         async for part in parts:
             yield part
 
-    return StreamingResponse(content(), headers=headers)
+    return _Streamed(content(), parts, headers)
 
 
 async def changes(
@@ -202,7 +233,7 @@ async def changes(
             yield job
         last = job
         is_over = job.status not in OPEN or monotonic() > until
-        if is_over or connection.server_stops or await connection.is_gone():
+        if is_over or connection.shutdown.begun or await connection.is_gone():
             return
         await asyncio.sleep(pause)
 

@@ -1,25 +1,32 @@
-"""The outermost layer: request ids, the access log, the limit on bodies, and the answer to a crash.
+"""The outermost layer: request ids, the access log, the key, limits on bodies, and the answer to a crash.
 
 Plain ASGI: a framework middleware costs more per request than everything here together.
 """
 
+import asyncio
 import itertools
 import logging
 import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
 from typing import Any
 
-from whence.errors import BadInput, Forbidden, PayloadTooLarge, WhenceError
+from whence.errors import BadInput, Forbidden, PayloadTooLarge, RequestTimeout, ServerBusy, WhenceError
 from whence.logs import request_id
-from whence.web.responses import EncodedJSON, failure
+from whence.settings import Settings
+from whence.store.keys import Caller
+from whence.web.errors import answer_own
+from whence.web.responses import NO_SNIFFING, EncodedJSON, failure
+from whence.web.shutdown import Shutdown
 
 ASGIMessage = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[ASGIMessage]]
 Send = Callable[[ASGIMessage], Awaitable[None]]
 ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+Identify = Callable[[Scope], Awaitable[Caller]]
 
 MAX_BODY = 1024 * 1024
 MAX_TEXT = 16 * 1024 * 1024
@@ -37,6 +44,8 @@ _UPLOADS = re.compile(r"/api/v1/(ingest/upload|documents/[^/]+)")
 _TEXTS = re.compile(r"/api/v1/(ingest/text|documents/[^/]+)")
 _PREVIEW = "/api/v1/chunking/preview"
 _FORM_ITSELF = 1024 * 1024  # room for the form around its files
+_GUARDED = ("/api/v1/", "/v1/")
+_SINGLE = (b"host", b"origin", b"sec-fetch-site", b"authorization", b"x-api-key")
 _BODIED = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 
 
@@ -49,11 +58,37 @@ def _new_request_id() -> str:
     return f"{_process}{next(_count) & 0xFFFFFFFF:08x}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BodyLimits:
+    upload: int
+    """Of a form with files, in bytes."""
+    memory: int
+    """Bytes of all bodies that are held in memory at once."""
+    seconds: int
+    """Longest pause between two parts of a body."""
+
+    @classmethod
+    def of(cls, settings: Settings) -> "BodyLimits":
+        mb = 1024 * 1024
+        return cls(
+            upload=settings.max_upload_mb * mb,
+            memory=settings.body_memory_mb * mb,
+            seconds=settings.body_seconds,
+        )
+
+
 class RequestMiddleware:
-    def __init__(self, app: ASGIApp, *, loopback_only: bool, max_upload: int) -> None:
+    """`identify` finds the caller by the headers. It runs before any part of the body is read."""
+
+    def __init__(
+        self, app: ASGIApp, *, loopback_only: bool, limits: BodyLimits, identify: Identify, shutdown: Shutdown
+    ) -> None:
         self._app = app
         self._loopback_only = loopback_only
-        self._max_upload = max_upload
+        self._limits = limits
+        self._identify = identify
+        self._open = shutdown.requests
+        self._held = Held()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -63,30 +98,41 @@ class RequestMiddleware:
         given = headers.get(b"x-request-id", b"")
         request_ident = given.decode() if _REQUEST_ID.fullmatch(given) else _new_request_id()
         token = request_id.set(request_ident)
-        exchange = _Exchange(send, request_ident.encode())
+        exchange = _Exchange(scope, send, request_ident.encode())
+        self._open.add(exchange)
+        body: _Body | None = None
         try:
-            self._refuse_foreign_pages(headers)
+            _refuse_duplicates(scope["headers"], headers)
+            if self._loopback_only:
+                _refuse_foreign_pages(scope["method"], headers)
             if scope["path"] in SHORT_PATHS:
                 scope["path"] = "/api/v1" + scope["path"]
+            if scope["path"].startswith(_GUARDED):
+                scope["caller"] = await self._identify(scope)
             if scope["method"] in _BODIED:
-                receive = await self._body(scope, headers, receive)
+                body = self._body(scope, headers, receive)
+                receive = body.receive
             await self._app(scope, receive, exchange.send)
         except WhenceError as exc:
-            await _answer(failure(exc), scope, receive, exchange)
+            await _answer(answer_own(exc), scope, receive, exchange)
         except Exception:  # the unit of work ends here: log everything, show the client nothing
-            log.exception("%s %s crashed", scope["method"], _path(scope))
+            log.exception("%s crashed", exchange.line)
             crash = WhenceError(details={"request_id": request_ident})
             await _answer(failure(crash), scope, receive, exchange)
         finally:
-            exchange.log(scope)
+            if body is not None:
+                body.release()
+            self._open.discard(exchange)
+            exchange.log()
             request_id.reset(token)
 
-    async def _body(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> Receive:
+    def _body(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> "_Body":
+        """The body with the limit of its route. What is no form is treated as JSON whatever its Content-Type."""
         path: str = scope["path"]
         form = headers.get(b"content-type", b"").lower().startswith(b"multipart/form-data")
         slack, streams = 0, form
         if form and _UPLOADS.fullmatch(path):
-            limit, slack = self._max_upload, _FORM_ITSELF
+            limit, slack = self._limits.upload, _FORM_ITSELF
         elif path == _PREVIEW:
             limit = MAX_TEXT if form else MAX_BODY
         else:
@@ -94,86 +140,119 @@ class RequestMiddleware:
         length = headers.get(b"content-length", b"")
         if length.isdigit() and int(length) > limit + slack:
             raise PayloadTooLarge(details={"max_bytes": limit})
-        return _counted(receive, limit, slack) if streams else await _whole(scope, receive, limit)
+        if not streams:
+            rest = [item for item in scope["headers"] if item[0] != b"content-type"]
+            scope["headers"] = [*rest, (b"content-type", b"application/json")]
+        return _Body(receive, limit, slack, self._limits, None if streams else self._held)
 
-    def _refuse_foreign_pages(self, headers: dict[bytes, bytes]) -> None:
-        """Without keys, a web page must not reach a local server through the user's browser."""
-        if not self._loopback_only:
-            return
-        host, origin = headers.get(b"host", b"localhost"), headers.get(b"origin")
-        if not _LOOPBACK.fullmatch(host):
-            details = {"host": host.decode("latin-1")}
-            raise Forbidden("Without API keys the server answers only to localhost", details=details)
-        if origin is not None and not _LOOPBACK.fullmatch(origin.partition(b"://")[2]):
-            details = {"origin": origin.decode("latin-1")}
-            raise Forbidden("Without API keys the server answers no other site's pages", details=details)
+
+def _refuse_duplicates(sent: list[tuple[bytes, bytes]], headers: dict[bytes, bytes]) -> None:
+    """Two servers on the way may each read another one of two headers."""
+    if len(sent) == len(headers):
+        return
+    names = [name for name, _ in sent]
+    for name in _SINGLE:
+        if names.count(name) > 1:
+            raise BadInput(f"The header {name.decode()} was sent more than once")
+
+
+def _refuse_foreign_pages(method: str, headers: dict[bytes, bytes]) -> None:
+    """Without keys, a web page must not reach a local server through the user's browser. It may link to it."""
+    host, origin = headers.get(b"host", b"localhost"), headers.get(b"origin")
+    if not _LOOPBACK.fullmatch(host):
+        details = {"host": host.decode("latin-1")}
+        raise Forbidden("Without API keys the server answers only to localhost", details=details)
+    if origin is not None:
+        is_foreign = not _LOOPBACK.fullmatch(origin.partition(b"://")[2])
+    else:
+        is_link = method == "GET" and headers.get(b"sec-fetch-dest") == b"document"
+        is_foreign = headers.get(b"sec-fetch-site") == b"cross-site" and not is_link
+    if is_foreign:
+        details = {"origin": (origin or b"").decode("latin-1")}
+        raise Forbidden("Without API keys the server answers no other site's pages", details=details)
 
 
 class _Exchange:
     """Adds the request id to the response, and records status and time for the log."""
 
-    def __init__(self, send: Send, request_ident: bytes) -> None:
+    __slots__ = ("_request_ident", "_scope", "_send", "began", "status")
+
+    def __init__(self, scope: Scope, send: Send, request_ident: bytes) -> None:
+        self._scope = scope
         self._send = send
         self._request_ident = request_ident
-        self._began = time.perf_counter()
+        self.began = time.perf_counter()
         self.status = 0
+
+    @property
+    def line(self) -> str:
+        return f"{self._scope['method']} {_path(self._scope)}"
 
     async def send(self, message: ASGIMessage) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = [*message.get("headers", ()), (b"x-request-id", self._request_ident)]
+            more = (NO_SNIFFING, (b"x-request-id", self._request_ident))
+            message["headers"] = [*message.get("headers", ()), *more]
         await self._send(message)
 
-    def log(self, scope: Scope) -> None:
+    def log(self) -> None:
         if log.isEnabledFor(logging.INFO):
-            milliseconds = (time.perf_counter() - self._began) * 1000
+            milliseconds = (time.perf_counter() - self.began) * 1000
             # Builds the record itself: `log.info` would walk the stack to find its caller.
-            line = f"{scope['method']} {_path(scope)} {self.status} {milliseconds:.1f} ms"
+            line = f"{self.line} {self.status} {milliseconds:.1f} ms"
             log.handle(logging.LogRecord(log.name, logging.INFO, __file__, 0, line, None, None))
 
 
-async def _whole(scope: Scope, receive: Receive, limit: int) -> Receive:
-    """Reads the whole body first, up to the limit, and treats it as JSON whatever its Content-Type."""
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
+class Held:
+    """Bytes of bodies in memory, of all requests together."""
+
+    __slots__ = ("size",)
+
+    def __init__(self) -> None:
+        self.size = 0
+
+
+class _Body:
+    """Passes a body on as it arrives: one byte over the limit, or a pause that is too long, ends it."""
+
+    __slots__ = ("_held", "_limit", "_limits", "_receive", "_size", "_slack", "_whole")
+
+    def __init__(
+        self, receive: Receive, limit: int, slack: int, limits: BodyLimits, held: Held | None
+    ) -> None:
+        self._receive = receive
+        self._limit = limit
+        self._slack = slack
+        self._limits = limits
+        self._held = held
+        """None for a body that goes to disk."""
+        self._size = 0
+        self._whole = False
+
+    async def receive(self) -> ASGIMessage:
+        if self._whole:
+            return await self._receive()
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                message = await self._receive()
+        except TimeoutError as exc:
+            raise RequestTimeout(details={"seconds": self._limits.seconds}) from exc
         if message["type"] == "http.disconnect":
             raise BadInput("The client went away before the request was complete")
-        part = message.get("body", b"")
-        size += len(part)
-        if size > limit:
-            raise PayloadTooLarge(details={"max_bytes": limit})
-        parts.append(part)
-        if not message.get("more_body", False):
-            break
-    rest = [item for item in scope["headers"] if item[0] != b"content-type"]
-    scope["headers"] = [*rest, (b"content-type", b"application/json")]
-    whole: ASGIMessage | None = {"type": "http.request", "body": b"".join(parts), "more_body": False}
-
-    async def replay() -> ASGIMessage:
-        nonlocal whole
-        if whole is None:
-            return await receive()
-        message, whole = whole, None
+        part = len(message.get("body", b""))
+        self._size += part
+        if self._size > self._limit + self._slack:
+            raise PayloadTooLarge(details={"max_bytes": self._limit})
+        if self._held is not None:
+            self._held.size += part
+            if self._held.size > self._limits.memory:
+                raise ServerBusy("Too many large requests at once; try again")
+        self._whole = not message.get("more_body", False)
         return message
 
-    return replay
-
-
-def _counted(receive: Receive, limit: int, slack: int) -> Receive:
-    """Passes an upload on as it arrives; one byte over the limit ends it."""
-    size = 0
-
-    async def counted() -> ASGIMessage:
-        nonlocal size
-        message = await receive()
-        size += len(message.get("body", b""))
-        if size > limit + slack:
-            raise PayloadTooLarge(details={"max_bytes": limit})
-        return message
-
-    return counted
+    def release(self) -> None:
+        if self._held is not None:
+            self._held.size -= self._size
 
 
 async def _answer(response: EncodedJSON, scope: Scope, receive: Receive, exchange: _Exchange) -> None:

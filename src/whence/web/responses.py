@@ -7,11 +7,14 @@ import orjson
 from fastapi import Response
 
 from whence.api.base import AnswerShape, Listing
-from whence.errors import WhenceError
+from whence.errors import RequestTimeout, ServerBusy, ServerStopping, Unauthorized, WhenceError
 from whence.web.parameters import PageRequest
 
 T = TypeVar("T")
 Shape = TypeVar("Shape", bound=AnswerShape)
+
+NO_SNIFFING = (b"x-content-type-options", b"nosniff")
+"""On every answer: an uploaded page must not run as one of ours."""
 
 _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
 _LONGEST = 200
@@ -72,9 +75,18 @@ def encode(content: Any) -> bytes:
     return orjson.dumps(content, option=_OPTIONS)
 
 
+def _headers_for(error: WhenceError) -> dict[str, str]:
+    """Headers that HTTP wants beside some errors."""
+    if isinstance(error, Unauthorized):
+        return {"WWW-Authenticate": 'Bearer realm="whence"'}
+    if isinstance(error, RequestTimeout | ServerStopping):
+        return {"Connection": "close"}
+    return {"Retry-After": "1"} if isinstance(error, ServerBusy) else {}
+
+
 def failure(error: WhenceError, headers: Mapping[str, str] | None = None) -> EncodedJSON:
     content = encode({"success": False, "error": error_body(error)})
-    return EncodedJSON(content, status_code=error.status, headers=headers)
+    return EncodedJSON(content, status_code=error.status, headers={**_headers_for(error), **(headers or {})})
 
 
 def error_body(error: WhenceError) -> dict[str, Any]:

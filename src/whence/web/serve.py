@@ -27,6 +27,7 @@ from whence.errors import SetupError
 from whence.providers import recipients
 from whence.settings import Settings, env_name, unknown, unused_config
 from whence.web.middleware import ASGIApp
+from whence.web.protocol import ConnectionLimits, LimitedProtocol
 from whence.web.server import create_app, entrance
 
 log = logging.getLogger("whence")
@@ -63,11 +64,15 @@ def run(settings: Settings, *, workers: int = 1, insecure: bool = False) -> None
 async def _serve(settings: Settings, listener: socket.socket) -> None:
     async with _ready(settings) as app:
         web = create_app(settings, lambda: nullcontext(app))
-        server = _Server(_config(entrance(web)))
-        web.state.stopping = lambda: server.should_exit
+        server = _Server(server_config(entrance(web), settings))
+
+        def stop(number: int) -> None:
+            server.handle_exit(number, None)
+            _stop(web, app, hurry=number == signal.SIGINT)
+
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, server.handle_exit, number, None)
+            loop.add_signal_handler(number, stop, number)
         await server.serve(sockets=[listener])
         log.info("Stopping")
 
@@ -76,7 +81,7 @@ def _serve_many(settings: Settings, listener: socket.socket, workers: int) -> No
     """This process runs the database and supervises the others; each of those opens its own application."""
     for name in ("host", "port", "auth"):
         os.environ[env_name(name)] = str(getattr(settings, name))
-    config = _config("whence.web.serve:one_of_many", factory=True, workers=workers)
+    config = server_config("whence.web.serve:one_of_many", settings, factory=True, workers=workers)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         held = database(settings)
         runner.run(held.__aenter__())
@@ -99,7 +104,7 @@ def one_of_many() -> ASGIApp:
 async def _with_parent(settings: Settings, web: FastAPI) -> AsyncIterator[App]:
     async with App.open(settings) as app:
         _settle()
-        web.state.stopping = _told_to_stop()
+        _on_signals(lambda number: _stop(web, app, hurry=number == signal.SIGINT))
         parent, stopping = multiprocessing.parent_process(), asyncio.Event()
         watch = asyncio.create_task(
             app.background.repeat(WATCH, partial(_stop_with, parent, stopping), every=1, stopping=stopping)
@@ -110,18 +115,23 @@ async def _with_parent(settings: Settings, web: FastAPI) -> AsyncIterator[App]:
             watch.cancel()
 
 
-def _told_to_stop() -> Callable[[], bool]:
-    """A function that tells whether a signal has come: uvicorn reports it only after all requests have ended."""
-    signals = []
+def _on_signals(stop: Callable[[int], None]) -> None:
+    """Calls `stop` in the loop when a signal comes: uvicorn reports it only after all requests have ended."""
+    loop = asyncio.get_running_loop()
 
     def notice(number: int, frame: FrameType | None) -> None:
-        signals.append(number)
+        loop.call_soon_threadsafe(stop, number)
         uvicorns[number](number, frame)
 
     uvicorns: dict[int, Any] = {}
     for number in (signal.SIGINT, signal.SIGTERM):
         uvicorns[number] = signal.signal(number, notice)
-    return lambda: bool(signals)
+
+
+def _stop(web: FastAPI, app: App, *, hurry: bool) -> None:
+    """Says what the server waits for. In a hurry, model calls of requests and extractions are cancelled."""
+    app.background.hurries |= hurry
+    web.state.shutdown.begin(hurry=hurry)
 
 
 async def _stop_with(parent: BaseProcess | None, stopping: asyncio.Event) -> None:
@@ -188,13 +198,14 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _config(app: Any, *, factory: bool = False, workers: int = 1) -> uvicorn.Config:
+def server_config(app: Any, settings: Settings, *, factory: bool = False, workers: int = 1) -> uvicorn.Config:
+    protocol: Any = partial(LimitedProtocol, limits=ConnectionLimits.of(settings))
     return uvicorn.Config(
         app,
         factory=factory,
         workers=workers,
         loop="uvloop",
-        http="httptools",
+        http=protocol,
         ws="none",
         access_log=False,  # the middleware logs every request with its id
         log_config=None,

@@ -13,9 +13,11 @@ from whence import __version__
 from whence.app import App
 from whence.settings import Settings
 from whence.web import routes
+from whence.web.access import identify
 from whence.web.errors import EXPECTED, answer_to, install
-from whence.web.middleware import ASGIApp, Receive, RequestMiddleware, Scope, Send
+from whence.web.middleware import ASGIApp, BodyLimits, Receive, RequestMiddleware, Scope, Send
 from whence.web.routes import Direct
+from whence.web.shutdown import Shutdown
 
 _DESCRIPTION = """
 A knowledge-base server that can tell where everything it says came from.
@@ -57,12 +59,14 @@ def create_app(
         web.router.routes.extend(import_module(module.name).router.routes)
     # Outside the framework's layers: the middleware answers crashes, and the fast path bypasses the layers.
     inner = FastPath(web.build_middleware_stack(), web=web)
+    web.state.shutdown = Shutdown()
     web.middleware_stack = RequestMiddleware(
         inner,
         loopback_only=not settings.auth_required and settings.loopback,
-        max_upload=settings.max_upload_mb * 1024 * 1024,
+        limits=BodyLimits.of(settings),
+        identify=lambda scope: identify(web.state.whence, scope),
+        shutdown=web.state.shutdown,
     )
-    web.state.stopping = lambda: False
     web.openapi = lambda: _openapi(web)  # type: ignore[method-assign]  # FastAPI's documented way to extend it
     return web
 

@@ -13,6 +13,8 @@ from pydantic.alias_generators import to_camel
 
 from whence import errors
 from whence.api.base import ErrorAnswer, Success
+from whence.store.keys import SCOPES, Scope
+from whence.web.access import allow
 from whence.web.bodies import JSONRequest
 from whence.web.parameters import rename_as_declared, require_known
 from whence.web.responses import Enveloped
@@ -60,13 +62,14 @@ class Checked(Described):
         usual = _usual_errors(path, endpoint, options.get("openapi_extra") or {})
         options["responses"] = documented(*usual, also=options["responses"])
         super().__init__(path, endpoint, **options)
-        keys = {"security": [{}, {"bearer": []}, {"key": []}], "x-scope": self._scope()}
+        self.scope = self._scope()
+        keys: dict[str, Any] = {"security": [{}, {"bearer": []}, {"key": []}], "x-scope": self.scope}
         self.openapi_extra = {**(self.openapi_extra or {}), **keys}
 
-    def _scope(self) -> str:
+    def _scope(self) -> Scope:
         """The scope that the route requires. The hot chunk routes declare none: they need `write` only for DELETE."""
         names = [getattr(one.call, "__name__", "") for one in self.dependant.dependencies]
-        found = next((name.removeprefix("needs_") for name in names if name.startswith("needs_")), None)
+        found = next((scope for scope in SCOPES if f"needs_{scope}" in names), None)
         return found or ("write" if "DELETE" in (self.methods or ()) else "read")
 
     @cached_property
@@ -80,6 +83,7 @@ class Checked(Described):
         answer = super().get_route_handler()
 
         async def checked(request: Request) -> Response:
+            allow(request, self.scope)  # before anything is said about parameters and body
             self.require_known(request)
             rename_as_declared(request, self.parameters)
             return await answer(JSONRequest(request.scope, request.receive))
@@ -91,6 +95,7 @@ class Direct(Checked):
     """Hands the request to the function as it is: the hot chunk routes need no injection (docs/decisions/0004)."""
 
     async def answer(self, request: Request) -> Response:
+        allow(request, self.scope)
         self.require_known(request)
         response: Response = await self.endpoint(request)
         return response

@@ -22,7 +22,7 @@ from whence.chat import Answer, Verified
 from whence.chat.answer import Event
 from whence.errors import ProjectNotFound
 from whence.models import Project, new_id, project_name
-from whence.web.access import Access, OpenAIReader
+from whence.web.access import Access, Reader
 from whence.web.events import Connected, streamed, unless_gone
 from whence.web.responses import Bare, respond
 from whence.web.routes import Tolerant, answered, api_router, documented
@@ -37,7 +37,7 @@ ModelName = Annotated[str, Path(json_schema_extra={"minLength": 1}, description=
 
 
 @router.get("/models")
-async def list_models(access: OpenAIReader) -> Bare[ModelList]:
+async def list_models(access: Reader) -> Bare[ModelList]:
     """List the projects as models.
 
     The projects that the key opens, at most 1,000.
@@ -50,7 +50,7 @@ async def list_models(access: OpenAIReader) -> Bare[ModelList]:
 
 
 @router.get("/models/{model:path}", responses=documented(ProjectNotFound))
-async def get_model(access: OpenAIReader, model: ModelName) -> Bare[ModelEntry]:
+async def get_model(access: Reader, model: ModelName) -> Bare[ModelEntry]:
     """Get a project as a model."""
     return respond(ModelEntry.of(await _find_project(access, model)))
 
@@ -62,7 +62,7 @@ async def get_model(access: OpenAIReader, model: ModelName) -> Bare[ModelEntry]:
         *CHAT_ERRORS, also=answered("The completion, or with `stream` its chunks.", EVENT_STREAM, EVENT)
     ),
 )
-async def create_completion(access: OpenAIReader, body: CompletionRequest, connection: Connected) -> Response:
+async def create_completion(access: Reader, body: CompletionRequest, connection: Connected) -> Response:
     """Answer from the documents of a project, in OpenAI's form.
 
     All other fields are ignored, and so are messages of tools and functions.

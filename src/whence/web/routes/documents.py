@@ -100,7 +100,6 @@ async def get_document_file(access: Reader, document_id: PathId, connection: Con
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(document.name, safe='')}",
         "Content-Length": str(document.size),
         "ETag": f'"{document.sha256.hex()}"',
-        "X-Content-Type-Options": "nosniff",  # an uploaded page must not run as one of ours
     }
     if connection.is_head:
         await access.app.originals.head(document.original_key, 1)  # raises if it cannot be read

@@ -119,7 +119,6 @@ async def export_graph(
     headers = {
         "Content-Type": MEDIA_TYPE,
         "Content-Disposition": 'attachment; filename="graph.jsonl"',
-        "X-Content-Type-Options": "nosniff",
     }
     lines = exported(access.store, project, include_ungrounded=include_ungrounded)
     return await file_response(lines, headers)
