@@ -17,6 +17,8 @@ import pytest
 from tests.chat_endpoint import ChatEndpoint
 from tests.loopback import Request
 
+from whence.models import DEFAULT_PROJECT_ID
+
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation, PostgresOn, WaitFor
 
@@ -80,10 +82,13 @@ def test_ctrl_c_ends_a_model_call(hosted: "Installation", wait_for: "WaitFor", s
         url = serving.url
         text = {"text": "Wheat is a grass.", "wait": True}
         assert httpx.post(f"{url}/ingest/text", json=text, timeout=90).status_code == 200
-        before = len(model.requests)
-        question = {"message": "What is wheat?", "stream": stream}
+        question = {"message": "What is wheat?", "stream": stream, "projectId": str(DEFAULT_PROJECT_ID)}
         asked = threads.submit(httpx.post, f"{url}/chat", json=question, timeout=90)
-        wait_for(lambda: len(model.requests) > before, "the model to be asked")
+        # The extraction of the text waits for the model, too.
+        wait_for(
+            lambda: any("What is wheat?" in str(sent.body) for sent in model.requests),
+            "the model to be asked",
+        )
         try:
             assert serving.end(signal.SIGINT) == 0
         finally:

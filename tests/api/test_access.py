@@ -355,11 +355,11 @@ async def test_without_a_good_key_nothing_opens(world: World) -> None:
 
 async def test_the_key_is_checked_before_parameters_and_body(world: World) -> None:
     """Whoever may not ask learns nothing about what could be asked."""
-    for route in NEEDS:
+    for route, needed in NEEDS.items():
         method, path = route.split(" ")
         path = re.sub(r"\{\w+\}", "no-uuid", path) + "?nonsense=1&limit=x"
         for key, status in ((None, 401), ("all read", 403)):
-            if key is not None and NEEDS[route] == "read":
+            if key is not None and needed == "read":
                 continue
             headers = {"Authorization": f"Bearer {world.keys[key]}"} if key else {}
             answer = await world.client.request(method, path, content=b"{no json", headers=headers)
