@@ -1,6 +1,6 @@
 """Conversations and answers as files: JSON, Markdown, JSON Lines."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from uuid import UUID
 
 from whence.api.conversations import ConversationAnswer
@@ -40,7 +40,7 @@ async def answer_lines(
     *,
     stale: bool | None = None,
     feedback: FeedbackFilter | None = None,
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """The answers as JSON Lines, the newest first."""
     offset = 0
     while True:

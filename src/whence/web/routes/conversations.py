@@ -158,7 +158,6 @@ async def export_answers(
     headers = {
         "Content-Type": MEDIA_TYPE,
         "Content-Disposition": 'attachment; filename="answers.jsonl"',
-        "X-Content-Type-Options": "nosniff",
     }
     return await file_response(lines, headers)
 
