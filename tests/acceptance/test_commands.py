@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
@@ -21,6 +22,7 @@ def test_projects(hosted: "Installation") -> None:
         "extraction": "manual",
         "extractor": None,
         "context": None,
+        "chunking": None,
         "verify": None,
         "grounding": None,
     }
@@ -166,6 +168,7 @@ def test_what_is_chosen_for_a_project_is_set_and_shown(hosted: "Installation") -
         "extractor   rules (by default)",
         f"context     {USUAL_CONTEXT} (by default)",
         "grounding   strict (by default)",
+        "chunking    paragraph by commands, character over HTTP (by default)",
     ]
     changed = hosted.run("projects", "set", "Manuals", "--extraction=auto", "--description=of machines")
     assert changed.stdout == f"Changed project Manuals ({made['id']}).\n"
@@ -175,6 +178,7 @@ def test_what_is_chosen_for_a_project_is_set_and_shown(hosted: "Installation") -
         "extraction": "auto",
         "extractor": "rules",
         "context": None,
+        "chunking": None,
         "verify": None,
         "grounding": "lenient",
     }
@@ -187,6 +191,7 @@ def test_what_is_chosen_for_a_project_is_set_and_shown(hosted: "Installation") -
         "extraction": None,
         "extractor": "rules",
         "context": None,
+        "chunking": None,
         "verify": None,
         "grounding": None,
     }
@@ -222,6 +227,32 @@ def test_what_is_set_must_be_known(hosted: "Installation") -> None:
         "extraction": None,
         "extractor": None,
         "context": None,
+        "chunking": None,
         "verify": None,
         "grounding": None,
     }
+
+
+def test_how_a_project_cuts(hosted: "Installation", tmp_path: Path) -> None:
+    """Commands cut by paragraph, unless the project has a default or the command says otherwise."""
+    hosted.env["WHENCE_EMBEDDER"] = "hash"
+
+    def cut(name: str, *options: str) -> str:
+        (tmp_path / name).write_text(f"{name}. " * 100)
+        hosted.run("ingest", str(tmp_path / name), *options)
+        chunking = hosted.json("documents", "show", name)["chunking"]
+        return f"{chunking['strategy']} {chunking['max_chunk_size']}"
+
+    assert cut("a.txt") == "paragraph 1200"
+    hosted.run("projects", "set", "default", "--strategy", "sentence", "--max", "300")
+    assert (
+        "chunking    sentence, at most 300 characters\n" in hosted.run("projects", "show", "default").stdout
+    )
+    assert (cut("b.txt"), cut("c.txt", "--strategy", "character")) == ("sentence 300", "character 300")
+    hosted.run("projects", "set", "default", "--strategy", "default")
+    assert cut("d.txt") == "paragraph 1200"
+    assert cut("b.txt") == "sentence 300", "as it was cut before"
+    hosted.run("projects", "create", "other", "--strategy", "sentence")
+    assert hosted.json("projects", "show", "other")["config"]["chunking"]["strategy"] == "sentence"
+    for wrong in (["--max", "300"], ["--strategy", "haiku"], ["--strategy", "sentence", "--max", "5"]):
+        hosted.run("projects", "set", "default", *wrong, code=2)

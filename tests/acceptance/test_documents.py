@@ -37,6 +37,9 @@ def names(installation: "Installation", *options: str) -> set[str]:
 def test_documents_are_listed_with_what_became_of_them(stocked: "Installation") -> None:
     assert names(stocked) == {"leave.md", "travel.txt", "broken.pdf"}
     assert names(stocked, "--status=failed") == {"broken.pdf"}
+    failed = stocked.run("documents", "list", "--status=failed").stdout
+    assert "REASON" in failed
+    assert "broken.pdf  The document" in failed
     assert names(stocked, "--type=md", "--type", "application/pdf") == {"leave.md", "broken.pdf"}
     assert names(stocked, "--name=TRAV") == {"travel.txt"}
     head, line = stocked.run("documents", "list", "--type=.md").stdout.splitlines()
@@ -56,7 +59,7 @@ def test_one_document_is_shown_by_its_name_and_by_its_id(stocked: "Installation"
     shown = dict(line.split(maxsplit=1) for line in lines)
     assert shown["type"] == "text/markdown, 44 bytes"
     assert shown["status"] == "completed"
-    assert shown["chunks"] == "1, cut by character, at most 1200 characters"
+    assert shown["chunks"] == "1, cut by paragraph, at most 1200 characters"
     assert shown["origin"] == told["origin"]
     assert json.loads(shown["metadata"]) == {"team": "people"}
     failed = stocked.run("documents", "show", "broken.pdf").stdout
@@ -92,6 +95,35 @@ def test_deleting_says_what_goes_along_and_asks(stocked: "Installation") -> None
     assert names(stocked) == {"travel.txt", "broken.pdf"}
     (gone,) = stocked.json("documents", "delete", "broken.pdf", "--yes")
     assert (gone["name"], gone["chunks"]) == ("broken.pdf", 0)
+
+
+def test_documents_are_chosen_for_deletion(stocked: "Installation") -> None:
+    folder = stocked.folder / "more"
+    for name in ("old/a.txt", "old/b/c.md", "older.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    stocked.run("ingest", str(folder))
+    every = names(stocked)
+    for options, chosen in (
+        (["--glob=*.md"], {"leave.md", "old/b/c.md"}),
+        (["--glob=[lt]*"], {"leave.md", "travel.txt"}),
+        (["--folder=old", "--type=md"], {"old/b/c.md"}),
+        (["--status=failed"], {"broken.pdf"}),
+        (["--meta=team=people", "--glob=*.txt"], {"travel.txt"}),
+    ):
+        would = stocked.json("documents", "delete", *options, "--dry-run")
+        assert {one["name"] for one in would} == chosen
+    assert names(stocked) == every
+    stocked.run("documents", "delete", "--folder=old/", "--yes")
+    assert names(stocked) == every - {"old/a.txt", "old/b/c.md"}
+
+
+def test_what_is_no_choice_for_deletion(stocked: "Installation") -> None:
+    for arguments in ([], ["leave.md", "--glob=*"]):
+        said = stocked.run("documents", "delete", *arguments, "--yes", code=2).stderr
+        assert "Give documents, or options that choose them" in said
+    assert stocked.refused("documents", "delete", "--glob=none", code=1) == "No document matches"
+    assert stocked.run("documents", "delete", "--glob=none", "--yes").stdout == "No document matches.\n"
 
 
 def test_none_is_deleted_where_one_is_not_there(stocked: "Installation") -> None:

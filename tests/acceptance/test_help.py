@@ -41,7 +41,7 @@ except SystemExit as exc:
     assert not exc.code, exc.code
 print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
-GROUPS = ("projects", "keys", "db", "objects", "documents")
+GROUPS = ("projects", "keys", "db", "objects", "documents", "jobs")
 
 
 def test_help(fresh: "Installation") -> None:

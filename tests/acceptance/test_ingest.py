@@ -131,23 +131,76 @@ def test_again(hosted: "Installation", folder: Path) -> None:
     assert len(list((hosted.data_dir / "originals").rglob("*-*-*-*-*/*-*-*-*-*/*"))) == 2
 
 
-def test_two_files_of_the_same_content(hosted: "Installation", folder: Path) -> None:
-    for name in ("one.txt", "two.txt", "three.txt"):
+def test_files_of_the_same_content(hosted: "Installation", folder: Path) -> None:
+    """Each is a document of its own with its own metadata; what they share is embedded once."""
+    for name in ("one.txt", "two.txt"):
         (folder / name).write_text(numbered(5))
-    with Endpoint(default=slow(1)) as endpoint:  # all of them come in while the first is under way
+    with Endpoint() as endpoint:
         hosted.embed_by(endpoint.url)
-        items = outcomes(hosted, str(folder))
-    assert {item["status"] for item in items.values()} == {"completed"}
-    assert len({item["documentId"] for item in items.values()}) == 1
-    assert len(serving(hosted).documents()) == 1
+        client = serving(hosted)
+        first = outcomes(hosted, str(folder / "one.txt"))["one.txt"]
+        asked = len(endpoint.requests)
+        both = outcomes(hosted, str(folder), "--meta", "team=a")
+        assert {item["status"] for item in both.values()} == {"completed"}
+        assert (both["one.txt"]["documentId"], both["one.txt"]["alreadyExists"]) == (
+            first["documentId"],
+            True,
+        )
+        outcomes(hosted, str(folder / "two.txt"), "--meta", "team=b")
+        assert len(endpoint.requests) == asked
+    documents = client.documents()
+    assert {name: one["metadata"]["team"] for name, one in documents.items()} == {
+        "one.txt": "a",
+        "two.txt": "b",
+    }
+    require_as_on_disk(client, folder)
+
+
+def test_prune(hosted: "Installation", folder: Path) -> None:
+    """Documents of deleted files stay until they are asked to go; moved files and other folders keep theirs."""
+    other = folder.with_name("other")
+    for place in (folder, folder / "sub", other):
+        place.mkdir(exist_ok=True)
+        for name in ("keep.txt", "gone.txt", "moved.txt"):
+            (place / name).write_text(f"The {name} of {place.name}.")
+    hosted.run("ingest", str(folder), str(other))
+    for place in (folder / "sub", other):
+        (place / "gone.txt").unlink()
+    (folder / "sub" / "moved.txt").rename(folder / "here.txt")
+    client = serving(hosted)
+
+    plan = hosted.run("ingest", str(folder), "--prune", "--dry-run").stdout
+    assert "renamed   here.txt\n4 unchanged, 1 renamed; nothing was changed.\n" in plan
+    assert "gone      sub/gone.txt\n1 document has no file any more. --prune would delete it." in plan
+    assert "sub/moved.txt" in client.documents()
+    said = hosted.run("ingest", str(folder)).stdout
+    assert said.endswith("1 document has no file any more. Delete with --prune.\n")
+    refused = hosted.run("ingest", str(folder), "--prune", code=1)
+    assert "Delete 1 document?" in refused.stderr
+    assert "sub/gone.txt" in client.documents()
+
+    deleted = hosted.json("ingest", str(folder), "--prune", "--yes")
+    assert ([one["name"] for one in deleted["gone"]], deleted["deleted"]) == (["sub/gone.txt"], 1)
+    assert sorted(document["name"] for document in client.get("/documents", limit=100)["items"]) == [
+        *[
+            "gone.txt",
+            "gone.txt",
+            "here.txt",
+            "keep.txt",
+            "keep.txt",
+            "moved.txt",
+            "moved.txt",
+            "sub/keep.txt",
+        ]
+    ]
+    assert "Deleted" not in hosted.run("ingest", str(folder), "--prune", "--yes").stdout
 
 
 def require_as_on_disk(client: Client, folder: Path) -> None:
-    """Every document has the name, the origin and the content of a file, and every content has a document."""
+    """Every document has the name, the origin and the content of a file, and every file has a document."""
     documents = client.documents()
     files = {path.name: path for path in folder.iterdir()}
-    contents = {path.read_text() for path in files.values()}
-    assert {client.text(document["id"]) for document in documents.values()} == contents
+    assert files.keys() == documents.keys()
     for name, document in documents.items():
         assert document["origin"] == files[name].as_uri()
         assert client.text(document["id"]) == files[name].read_text()

@@ -228,6 +228,7 @@ async def test_rules_extract_where_the_project_wants_them(
         "extraction": None,
         "extractor": "rules",
         "context": None,
+        "chunking": None,
         "verify": None,
         "grounding": None,
     }

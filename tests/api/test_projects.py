@@ -56,7 +56,8 @@ async def test_names_are_unique(client: httpx.AsyncClient) -> None:
 async def test_a_project_is_created_with_what_is_chosen_for_it(client: httpx.AsyncClient) -> None:
     body = {"name": "x", "language": "german", "config": {"extraction": "manual", "extractor": None}}
     made = (await client.post(PROJECTS, json=body)).json()["data"]
-    chosen = {"extraction": "manual", "extractor": None, "context": None, "verify": None, "grounding": None}
+    none = dict.fromkeys(("extractor", "context", "chunking", "verify", "grounding"))
+    chosen = {"extraction": "manual", **none}
     assert (made["language"], made["config"]) == ("german", chosen)
     assert (await client.get(f"{PROJECTS}/{made['id']}")).json()["data"] == made
     wrong: list[Any] = [None, [], {"extraction": "sometimes"}, {"extractor": 1}, {"bogus": 1}]
@@ -138,11 +139,11 @@ async def test_an_unknown_choice_is_named_beside_the_known(client: httpx.AsyncCl
     assert answer.status_code == 400
     assert answer.json()["error"] == {
         "code": "INVALID_REQUEST",
-        "message": "config.bogus is unknown; known are extraction, extractor, context, verify, grounding",
+        "message": "config.bogus is unknown; known are extraction, extractor, context, chunking, verify, grounding",
         "details": {
             "field": "config.bogus",
             "provided": 1,
-            "expected": "one of extraction, extractor, context, verify, grounding",
+            "expected": "one of extraction, extractor, context, chunking, verify, grounding",
         },
     }
 
@@ -196,6 +197,7 @@ async def test_a_context_that_cannot_be_is_refused(
         "extraction": None,
         "extractor": None,
         "context": None,
+        "chunking": None,
         "verify": None,
         "grounding": None,
     }
@@ -218,3 +220,37 @@ async def test_ids_are_checked(client: httpx.AsyncClient, method: str) -> None:
     assert (bad.status_code, bad.json()["error"]["code"]) == (400, "INVALID_UUID")
     absent = await client.request(method, f"{PROJECTS}/{uuid4()}", json={"name": "x"})
     assert (absent.status_code, absent.json()["error"]["code"]) == (404, "PROJECT_NOT_FOUND")
+
+
+async def test_a_projects_own_chunking(client: httpx.AsyncClient) -> None:
+    """It holds where a request does not say how to cut; what was cut before stays."""
+    path = f"{PROJECTS}/{DEFAULT_PROJECT_ID}"
+
+    async def cut(name: str, **fields: Any) -> dict[str, Any]:
+        body = {"text": f"One of {name}. " * 20, "name": name, "wait": True, **fields}
+        item = (await client.post("/ingest/text", json=body)).json()["data"]
+        chunking: dict[str, Any] = (await client.get(f"/api/v1/documents/{item['documentId']}")).json()[
+            "data"
+        ]["chunking"]
+        return chunking
+
+    assert (await cut("before.txt"))["strategy"] == "character"
+    default = {"strategy": "paragraph", "maxChunkSize": 200}
+    changed = await client.patch(path, json={"config": {"chunking": default}})
+    assert changed.json()["data"]["config"]["chunking"] == {**default, "minChunkSize": None}
+    assert await cut("a.txt") == {"strategy": "paragraph", "max_chunk_size": 200, "min_chunk_size": 100}
+    by_request = await cut("b.txt", chunkingStrategy="sentence")
+    assert (by_request["strategy"], by_request["max_chunk_size"]) == ("sentence", 200)
+    assert (await cut("before.txt"))["strategy"] == "character"
+    for wrong in (
+        {"strategy": "haiku"},
+        {"maxChunkSize": 200},
+        {"strategy": "sentence", "maxChunkSize": 5},
+        "sentence",
+    ):
+        answer = await client.patch(path, json={"config": {"chunking": wrong}})
+        assert answer.status_code == 400, wrong
+    small = {"strategy": "sentence", "maxChunkSize": 100, "minChunkSize": 100}
+    assert (await client.patch(path, json={"config": {"chunking": small}})).status_code == 400
+    await client.patch(path, json={"config": {"chunking": None}})
+    assert (await cut("c.txt"))["strategy"] == "character"

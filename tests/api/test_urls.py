@@ -154,12 +154,14 @@ async def test_a_page_with_the_bytes_of_a_document(client: httpx.AsyncClient, si
     known = await upload(client, "known.txt", FIRST)
     url = site.sends("/page.txt", body=FIRST)
     found = await visit(client, url)
-    assert (found["documentId"], found["alreadyExists"]) == (known["documentId"], True)
+    assert (found["documentId"] == known["documentId"], found["alreadyExists"]) == (False, False)
+    same_name = site.sends("/known.txt", body=FIRST)
+    assert (await visit(client, same_name))["documentId"] == known["documentId"]
     other = site.sends("/other.txt", body=SECOND)
-    assert (await visit(client, other))["alreadyExists"] is False
+    first = await visit(client, other)
     site.sends("/other.txt", body=FIRST)
-    error = error_of(await client.post(URL, json={"url": other}), 409, "CONFLICT")
-    assert error["details"]["document_id"] == known["documentId"]
+    second = await visit(client, other)
+    assert (second["documentId"], second["status"]) == (first["documentId"], "completed")
 
 
 async def test_each_project_has_its_own(client: httpx.AsyncClient, site: Site, store: Store) -> None:

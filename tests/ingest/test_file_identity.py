@@ -34,15 +34,14 @@ async def documents(desk: Desk) -> list[Document]:
 
 
 async def require_as_on_disk(desk: Desk, folder: Path) -> None:
-    """Every document has the name, the origin and the content of a file, and every content has a document."""
-    contents = {path.read_text() for path in folder.iterdir()}
+    """Every document has the name, the origin and the content of a file, and every file has a document."""
+    files = {path.name for path in folder.iterdir()}
     for document in await documents(desk):
         path = folder / document.name
         assert document.origin == path.as_uri()
-        text, _ = await desk.app.store.documents.content(document.id)
-        assert text == path.read_text()
-        contents.discard(text)
-    assert not contents
+        assert (await desk.app.store.documents.content(document.id))[0] == path.read_text()
+        files.remove(document.name)
+    assert not files
 
 
 CHANGES: dict[str, tuple[dict[str, str | None], dict[str, str]]] = {
@@ -112,28 +111,26 @@ async def test_renamed_onto_another(desk: Desk, folder: Path) -> None:
     assert (await desk.app.store.documents.content(left.id))[0] == sentences(4)
 
 
-async def test_a_file_that_becomes_a_copy(desk: Desk, folder: Path) -> None:
-    """A new one is no document of its own; one that had a document says so."""
+async def test_copies(desk: Desk, folder: Path) -> None:
+    """Each file has a document of its own, also while all have the same bytes."""
     (folder / "b").write_text(sentences(3))
     (folder / "c").write_text(sentences(4))
     first = ids(await feed(desk, folder))
     for name in ("a", "d"):
         (folder / name).write_text(sentences(3))
-    again = await feed(desk, folder)
-    assert all(one.receipt and one.receipt.already_exists for one in again.values())
-    assert {ids(again)[name] for name in "abd"} == {first["b"]}
-
-    for name in ("a", "b", "d"):
+    again = ids(await feed(desk, folder))
+    assert {name: again[name] for name in "bc"} == first
+    assert len(set(again.values())) == 4
+    await require_as_on_disk(desk, folder)
+    for name in "abcd":
         (folder / name).write_text(sentences(9))
-    again = await feed(desk, folder)
-    assert {outcome.status for outcome in again.values()} == {"completed"}
-    assert {ids(again)[name] for name in "abd"} == {first["b"]}
-    assert ids(again)["c"] == first["c"]
-
-    (folder / "c").write_text(sentences(9))
-    again = await feed(desk, folder)
-    assert again["c"].reason == "It is the same as b now, which is another document"
-    assert len(await documents(desk)) == 2
+    assert ids(await feed(desk, folder)) == again
+    await require_as_on_disk(desk, folder)
+    third = await feed(desk, folder)
+    assert all(one.receipt and one.receipt.already_exists for one in third.values())
+    (folder / "b").write_text(sentences(2))
+    assert ids(await feed(desk, folder)) == again
+    await require_as_on_disk(desk, folder)
 
 
 async def test_renamed_while_a_new_version_is_under_way(desk: Desk, folder: Path, endpoint: Endpoint) -> None:
@@ -158,8 +155,53 @@ async def test_a_copy_elsewhere_is_no_move(desk: Desk, folder: Path) -> None:
     first = ids(await feed(desk, folder))
     other = folder.with_name("other")
     other.mkdir()
-    (other / "b").write_text(sentences(3))
-    again = await feed(desk, other)
-    assert ids(again) == {"b": first["a"]}
-    (document,) = await documents(desk)
-    assert (document.name, document.origin) == ("a", (folder / "a").as_uri())
+    (other / "a").write_text(sentences(3))
+    assert ids(await feed(desk, other))["a"] != first["a"]
+    assert {document.origin for document in await documents(desk)} == {
+        (folder / "a").as_uri(),
+        (other / "a").as_uri(),
+    }
+
+
+async def test_a_folder_inside_that_was_given_first(desk: Desk, folder: Path) -> None:
+    """Known files keep their names, and new ones are named as their neighbours are."""
+    inside = folder / "sub" / "deep"
+    inside.mkdir(parents=True)
+    (inside / "a").write_text(sentences(3))
+    first = ids(await feed(desk, folder))
+    (inside / "b").write_text(sentences(4))
+    assert ids(await feed(desk, inside))["sub/deep/a"] == first["sub/deep/a"]
+    (folder / "sub" / "c").write_text(sentences(5))
+    await feed(desk, folder / "sub")
+    (inside / "d").write_text(sentences(6))
+    await feed(desk, inside / "d")
+    (inside / "a").write_text(sentences(7))
+    assert ids(await feed(desk, inside / "a")) == first
+    expected = {"sub/deep/a", "sub/deep/b", "sub/c", "sub/deep/d"}
+    assert {document.name for document in await documents(desk)} == expected
+    (inside / "d").rename(inside / "e")
+    await feed(desk, inside)
+    assert "sub/deep/e" in {document.name for document in await documents(desk)}
+
+
+async def test_a_folder_above_that_is_given_later(desk: Desk, folder: Path) -> None:
+    inside = folder / "sub"
+    inside.mkdir()
+    (inside / "a").write_text(sentences(3))
+    first = ids(await feed(desk, inside))
+    (folder / "b").write_text(sentences(4))
+    (inside / "c").write_text(sentences(5))
+    assert ids(await feed(desk, folder))["a"] == first["a"]
+    assert {document.name for document in await documents(desk)} == {"a", "b", "sub/c"}
+
+
+async def test_other_ways_to_the_same_file(desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "a").write_text(sentences(3))
+    first = ids(await feed(desk, folder))
+    link = folder.with_name("link")
+    link.symlink_to(folder, target_is_directory=True)
+    monkeypatch.chdir(folder)
+    for way in (link, Path(), Path("..") / folder.name, folder / ".." / folder.name / "a"):
+        assert ids(await feed(desk, way)) == first
+    (folder / "a").write_text(sentences(4))
+    assert ids(await feed(desk, link)) == first

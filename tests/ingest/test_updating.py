@@ -146,6 +146,7 @@ async def test_the_old_original_goes_when_the_new_is_in(desk: Desk) -> None:
 
 
 async def test_two_documents_may_not_become_one(desk: Desk) -> None:
+    """Of the same name: they had to be one before, too."""
     one = await desk.hand_in(sentences(5))
     two = await desk.hand_in(sentences(6))
     with pytest.raises(Conflict) as error:

@@ -338,10 +338,17 @@ def document_reads() -> dict[str, Read]:
         "a part of a document": lambda s, rows: s.documents.part(rows[0][2], rows[0][3], start=0, end=9),
         "one document": lambda s, rows: s.documents.get(rows[0][3]),
         "one document of a project": lambda s, rows: s.documents.get(rows[0][3], project_id=rows[0][2]),
-        "document by its bytes": lambda s, rows: s.documents.same(rows[0][2], b"1"),
+        "document by its bytes": lambda s, rows: s.documents.same(
+            rows[0][2], b"1", name="d", origin="file:///d"
+        ),
+        "document with the same bytes": lambda s, rows: s.documents.shared_key(rows[0][2], b"1"),
+        "document like another": lambda s, rows: s.documents.require_unlike_others(
+            rows[0][2], rows[0][3], Original(key="k", name="d", mime="text/plain", size=1, sha256=b"no")
+        ),
         "document by its origin": lambda s, rows: s.documents.of_origin(rows[0][2], "http://example.org/"),
         "documents by their name": lambda s, rows: s.documents.named(rows[0][2], "d"),
         "documents from files": lambda s, rows: s.documents.from_files(rows[0][2]),
+        "chosen documents": lambda s, rows: s.documents.chosen(rows[0][2], Filters(metadata={"a": 1})),
         "text": lambda s, rows: s.documents.content(rows[0][3]),
         "pages": lambda s, rows: s.documents.pages(rows[0][2], [rows[0][3]]),
         "view": lambda s, rows: s.documents.view(rows[0][3]),
@@ -708,6 +715,11 @@ async def _talked(store: Store, rows: Any) -> None:
 async def _inventory(store: Store, rows: Any) -> None:
     key = f"{rows[0][2]}/left"
     await store.inventory.note([key])
+    assert await store.inventory.share(rows[0][2], key)
+    assert await store.inventory.claim(rows[0][2], [key]) == [key]
+    assert not await store.inventory.share(rows[0][2], key)
+    await store.inventory.forget(rows[0][2], [key])
+    await store.inventory.note([key])
     await store.inventory.claim_leftovers(before=now())
     found = next(one for one in await store.inventory.trash() if one.key == key)
     await store.inventory.mark(found, "trashed")
@@ -887,6 +899,8 @@ async def _worked(store: Store, rows: Any) -> None:
     await store.jobs.progress(job, run_id, Progress(stage="chunking"))
     batch = Batch.of([bytes(32)], [1], np.ones((1, 4), np.float32))
     await store.staging.put_vectors(job, run_id, Progress(stage="embedding"), space_id=SPACE, batch=batch)
+    known: dict[str, Any] = {"space_id": SPACE, "sha256": b"1", "wanted": [bytes(32)]}
+    await store.staging.put_known(job, run_id, Progress(stage="embedding"), **known)
     await store.documents.hold(job, run_id, SPACE)
     await store.jobs.amend(job, name="another")
     await store.jobs.note(job, run_id, schema_number=1, noted={})

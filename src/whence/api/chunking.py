@@ -5,7 +5,7 @@ from itertools import accumulate, takewhile
 from statistics import median
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from whence.api.base import CamelShape, RequestShape
 from whence.api.values import Value, json_object, snake, whole
@@ -28,12 +28,14 @@ MOST_SHOWN = 4_000_000
 """Characters of chunks, with their headings, in the answer of a preview."""
 _EACH = 100  # the numbers beside a chunk
 _SIZES = ("max_chunk_size", "min_chunk_size")
+_MAX = whole(MAX_CHUNK_SIZES.start, MAX_CHUNK_SIZES.stop - 1)
+_MIN = whole(MIN_CHUNK_SIZES.start, MIN_CHUNK_SIZES.stop - 1)
 _STRATEGY = {"type": "string", "enum": ["character", "sentence", "paragraph"]}
 _OPTIONS = {
     "type": "object",
     "properties": {
-        "maxChunkSize": {**whole(MAX_CHUNK_SIZES.start, MAX_CHUNK_SIZES.stop - 1).schema, "default": 1200},
-        "minChunkSize": {**whole(MIN_CHUNK_SIZES.start, MIN_CHUNK_SIZES.stop - 1).schema, "default": 100},
+        "maxChunkSize": {**_MAX.schema, "default": 1200},
+        "minChunkSize": {**_MIN.schema, "default": 100},
     },
     "additionalProperties": False,
 }
@@ -63,7 +65,8 @@ class ChunkingFields(RequestShape):
 
     chunking_strategy: Annotated[str | None, Value(lambda name: strategy(name).name, _STRATEGY)] = Field(
         default=None,
-        description=f"How to cut. Default `{DEFAULT_STRATEGY}`. Strategies of other distributions are accepted.",
+        description=f"How to cut. Default: the project's, else `{DEFAULT_STRATEGY}`. Strategies of other distributions are "
+        "accepted.",
     )
     chunking_options: Annotated[dict[str, Any] | None, Value(_read_sizes, _OPTIONS)] = Field(
         default=None,
@@ -85,6 +88,23 @@ class ChunkingFields(RequestShape):
             # A default minimum must not refuse the maximum that was asked for.
             return Chunking(strategy=name, options=ChunkingOptions(**sizes))
         return Chunking(strategy=name, options=replace(options, **sizes))
+
+
+class ChunkingChoice(RequestShape):
+    """A project's default."""
+
+    null_is_absent: ClassVar[bool] = False
+
+    strategy: Annotated[str, Value(lambda name: strategy(name).name, _STRATEGY)]
+    max_chunk_size: Annotated[int, _MAX] | None = Field(default=None, description="Default 1200.")
+    min_chunk_size: Annotated[int, _MIN] | None = Field(
+        default=None, description="Less than `maxChunkSize`. Default 100."
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        ChunkingOptions(**self.model_dump(exclude_none=True, exclude={"strategy"}))
+        return self
 
 
 class PreviewRequest(ChunkingFields):

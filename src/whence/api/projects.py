@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import AfterValidator, ConfigDict, Field, StrictBool, model_validator
 
 from whence.api.base import AnswerShape, RequestShape
+from whence.api.chunking import ChunkingChoice
 from whence.api.search import ContextChoice
 from whence.api.values import storable
 from whence.errors import BadInput
@@ -43,6 +44,11 @@ class ProjectConfig(RequestShape):
         description="What extracts. Default: `model` where an endpoint is configured, else `rules`.",
     )
     context: ContextChoice | None = Field(default=None, description="What the extractor is shown.")
+    chunking: ChunkingChoice | None = Field(
+        default=None,
+        description="How documents are cut where a request does not say it. Default: `character`; `whence ingest` uses "
+        "`paragraph`.",
+    )
     verify: StrictBool | None = Field(
         default=None, description="Whether the chat model judges the citations of answers."
     )
@@ -134,7 +140,15 @@ class ProjectModel(AnswerShape):
     description: str | None
     language: str = Field(description="The language of the texts.", examples=["english"])
     config: ProjectConfig = Field(
-        examples=[{"extraction": "auto", "extractor": None, "context": None, "grounding": "strict"}]
+        examples=[
+            {
+                "extraction": "auto",
+                "extractor": None,
+                "context": None,
+                "chunking": None,
+                "grounding": "strict",
+            }
+        ]
     )
     created_at: datetime
     updated_at: datetime
@@ -142,8 +156,9 @@ class ProjectModel(AnswerShape):
     @classmethod
     def of(cls, project: Project, /, **more: Any) -> Self:
         chosen = {name: project.config.get(name) for name in ProjectConfig.model_fields}
-        if chosen["context"]:
-            chosen["context"] = {**dict.fromkeys(ContextChoice.field_names()), **chosen["context"]}
+        for name, shape in (("context", ContextChoice), ("chunking", ChunkingChoice)):
+            if given := chosen[name]:
+                chosen[name] = {**dict.fromkeys(shape.field_names()), **given}
         return super().of(project, language=language_of(project), config=chosen, **more)
 
 

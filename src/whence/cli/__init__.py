@@ -13,6 +13,7 @@ COMMANDS = {
     "serve": "serve",
     "ingest": "ingest",
     "documents": "documents",
+    "jobs": "jobs",
     "search": "search",
     "ask": "ask",
     "answers": "answers",

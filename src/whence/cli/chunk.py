@@ -15,7 +15,9 @@ _COLOURS = {"section": "magenta", "paragraph": "green", "sentence": "cyan", "cha
 
 @click.command()
 @click.argument("file", type=click.File("rb"))
-@click.option("--strategy", "name", default="character", show_default=True, help="The chunking strategy.")
+@click.option(
+    "--strategy", "name", default=options.DEFAULT_STRATEGY, show_default=True, help="The chunking strategy."
+)
 @click.option(
     "--max", "max_size", type=int, default=1200, show_default=True, help="Longest chunk, in characters."
 )

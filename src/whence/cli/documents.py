@@ -18,12 +18,13 @@ from whence.cli.output import (
     printable,
     printed_json,
 )
+from whence.errors import DocumentNotFound
 
 if TYPE_CHECKING:
     from whence.api.documents import DeletionImpact, DocumentModel
     from whence.models import Document, JobStatus
 
-_STATUSES = ("pending", "processing", "completed", "failed", "cancelled")
+_OF_STATUS = "Only documents whose newest job has this status."
 _IMPACTS = {
     "chunks": ("chunk", "chunks"),
     "objects": ("object", "objects"),
@@ -31,6 +32,8 @@ _IMPACTS = {
     "properties": ("changed property", "changed properties"),
     "relationship_properties": ("changed property of a relationship", "changed properties of relationships"),
 }
+
+_SHOWN = 20
 
 _documents = click.argument("documents", nargs=-1, required=True, metavar="DOCUMENTS...")
 
@@ -42,9 +45,7 @@ def documents() -> None:
 
 @documents.command("list")
 @options.project
-@click.option(
-    "--status", type=click.Choice(_STATUSES), help="Only documents whose newest job has this status."
-)
+@options.status(_OF_STATUS)
 @options.file_type
 @options.name
 @options.limit
@@ -68,8 +69,15 @@ async def list_documents(
         project_id, limit=limit, offset=0, status=status, mimes=mimes, extensions=extensions, name=name
     )
     found = [DocumentModel.model_validate(view) for view in views]
-    rows = [(one.id, one.status, one.chunk_count, one.file_type, printable(one.name)) for one in found]
-    print_rows(found, ("ID", "STATUS", "CHUNKS", "TYPE", "NAME"), rows, total=total)
+    columns = ["ID", "STATUS", "CHUNKS", "TYPE", "NAME"]
+    rows = [[one.id, one.status, one.chunk_count, one.file_type, printable(one.name)] for one in found]
+    if any(one.error for one in found):
+        columns.append("REASON")
+        rows = [
+            [*row, printable(one.error.message) if one.error else None]
+            for row, one in zip(rows, found, strict=True)
+        ]
+    print_rows(found, columns, rows, total=total)
 
 
 @documents.command()
@@ -111,18 +119,44 @@ async def describe(app: App, *, documents: tuple[str, ...], project: str, meta: 
 
 
 @documents.command()
-@_documents
+@click.argument("documents", nargs=-1, metavar="[DOCUMENTS]...")
 @options.project
+@click.option("--glob", metavar="PATTERN", help="Documents with such a name: *.tmp, drafts/*.md.")
+@click.option("--folder", metavar="NAME", help="Documents whose names begin with this folder.")
+@options.status("Documents whose newest job has this status.")
+@options.file_type
+@options.metadata("Documents with this metadata. Repeatable.")
 @options.dry_run
 @options.yes
 @options.json
-def delete(documents: tuple[str, ...], *, project: str, dry_run: bool, yes: bool) -> None:
-    """Delete DOCUMENTS (ids or names), with their chunks and the parts of the graph that only they support."""
+def delete(
+    documents: tuple[str, ...],
+    *,
+    project: str,
+    glob: str | None,
+    folder: str | None,
+    status: "JobStatus | None",
+    types: tuple[str, ...],
+    meta: dict[str, Any] | None,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    """Delete documents, with their chunks and the parts of the graph that only they support.
+
+    DOCUMENTS are ids or names. Without them, the options choose: all of those given must match.
+    """
+    is_chosen = any(choice is not None for choice in (glob, folder, status, meta)) or bool(types)
+    if bool(documents) == is_chosen:
+        raise click.UsageError("Give documents, or options that choose them")
 
     async def work(app: App, *, remove: bool) -> "list[DeletionImpact]":
         from whence.api.documents import DeletionImpact
 
-        found = await _find_all(app, project, documents)
+        if documents:
+            found = await _find_all(app, project, documents)
+        else:
+            chosen = await _choose(app, project, status=status, types=types, meta=meta)
+            found = [one for one in chosen if _has_name(one.name, glob, folder)]
         impacts = [await DeletionImpact.load(app.store, one) for one in found]
         for one in found if remove else ():
             await app.remover.document(one)
@@ -130,19 +164,47 @@ def delete(documents: tuple[str, ...], *, project: str, dry_run: bool, yes: bool
 
     if not (dry_run or yes):
         impacts = with_app(lambda app: work(app, remove=False))
-        for impact in impacts:
+        if not impacts:
+            raise DocumentNotFound("No document matches")
+        for impact in impacts[:_SHOWN]:
             click.echo(_describe_impact(impact), err=True)
+        if len(impacts) > _SHOWN:
+            click.echo(f"… and {len(impacts) - _SHOWN} more", err=True)
         confirm(f"Delete {counted(len(impacts), 'document')}?", yes=yes)
     impacts = with_app(lambda app: work(app, remove=not dry_run))
     done = "Would delete" if dry_run else "Deleted"
-    text = "\n".join(f"{done} {_describe_impact(impact)}" for impact in impacts)
-    print_result(impacts, text)
+    lines = [f"{done} {_describe_impact(impact)}" for impact in impacts[:_SHOWN]]
+    if len(impacts) > _SHOWN:
+        lines.append(f"{done} {len(impacts)} documents in all.")
+    print_result(impacts, "\n".join(lines) or "No document matches.")
+
+
+async def _choose(
+    app: App,
+    project: str,
+    *,
+    status: "JobStatus | None",
+    types: tuple[str, ...],
+    meta: dict[str, Any] | None,
+) -> "list[Document]":
+    from whence.api.documents import wanted_types
+    from whence.models import Filters
+
+    mimes, extensions = wanted_types(types)
+    filters = Filters(mimes=mimes, extensions=extensions, metadata=meta)
+    return await app.store.documents.chosen((await find_project(app, project)).id, filters, status=status)
+
+
+def _has_name(name: str, glob: str | None, folder: str | None) -> bool:
+    """Whether the name matches; in a pattern `*` also stands for slashes."""
+    from fnmatch import fnmatchcase
+
+    inside = folder is None or name.startswith(folder.rstrip("/") + "/")
+    return inside and (glob is None or fnmatchcase(name, glob))
 
 
 async def find_document(app: App, project: str, which: str) -> "Document":
     """By id, or by name if only one document has it."""
-    from whence.errors import DocumentNotFound
-
     try:
         return await app.store.documents.get(UUID(which))
     except ValueError:

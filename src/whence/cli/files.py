@@ -138,7 +138,7 @@ class _Walk:
             yield Skipped(path=path, reason=_explain(exc))
             return
         for entry in ordered:
-            yield from self._visit(entry, name + _replace_bad_bytes(entry.name), ignores)
+            yield from self._visit(entry, name + replace_bad_bytes(entry.name), ignores)
 
     def file(self, path: Path, name: str) -> Iterator[FoundFile | Skipped]:
         try:
@@ -152,7 +152,7 @@ class _Walk:
             yield Skipped(path=path, reason="may not be read")
         elif _identity(status) not in self._files:
             self._files.add(_identity(status))
-            yield FoundFile(path=path, name=_replace_bad_bytes(name))
+            yield FoundFile(path=path, name=replace_bad_bytes(name))
 
     def wants(self, name: str) -> bool:
         """Whether the file, or a folder above it, is included and the file is not excluded."""
@@ -209,9 +209,18 @@ def _identity(status: os.stat_result) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _replace_bad_bytes(name: str) -> str:
+def replace_bad_bytes(name: str) -> str:
     """Makes a name that is not UTF-8 fit for JSON."""
     return os.fsencode(name).decode("utf-8", "replace")
+
+
+def plain_path(path: Path) -> Path:
+    """The path without `..`, so that a file has one path whatever the current folder is."""
+    if ".." not in path.parts:
+        return path
+    plain = Path(os.path.normpath(path.absolute()))
+    # Behind a link, `..` leads elsewhere.
+    return plain if plain.exists() and plain.samefile(path) else path.resolve()
 
 
 def _explain(exc: OSError) -> str:

@@ -1,18 +1,27 @@
 """`whence ingest`: turns files, folders, URLs and standard input into documents."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from whence.cli import options
-from whence.cli.command import EXIT_FAILED, App, find_project, on_app
-from whence.cli.output import printed_json, wants_json
+from whence.cli.command import EXIT_FAILED, App, find_project, with_app
+from whence.cli.output import confirm, counted, print_json, printable, wants_json
+
+if TYPE_CHECKING:
+    from whence.cli.ingest_run import FileOutcome, IngestRequest
+    from whence.ingest.file_identity import Placed
+
+_SHOWN = 20
 
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True)
 @options.project
-@click.option("--strategy", help="The chunking strategy: character, sentence or paragraph.  [character]")
+@click.option(
+    "--strategy",
+    help="The chunking strategy: character, sentence or paragraph.  [the project's, else paragraph]",
+)
 @click.option("--max", "max_size", type=int, help="Longest chunk, in characters.  [1200]")
 @click.option("--min", "min_size", type=int, help="Shorter chunks join a neighbour.  [100]")
 @click.option(
@@ -24,12 +33,15 @@ from whence.cli.output import printed_json, wants_json
     "Metadata of the documents, for filters of searches; the value null removes it. Repeatable."
 )
 @click.option("--watch", is_flag=True, help="Keep running and ingest files as they change.")
+@click.option(
+    "--prune", is_flag=True, help="Then delete the documents of files that are gone from the folders."
+)
+@options.dry_run
+@options.yes
 @options.json
-@on_app
-async def ingest(
-    app: App,
-    *,
+def ingest(
     sources: tuple[str, ...],
+    *,
     project: str,
     strategy: str | None,
     max_size: int | None,
@@ -39,34 +51,125 @@ async def ingest(
     name: str | None,
     meta: dict[str, Any] | None,
     watch: bool,
+    prune: bool,
+    dry_run: bool,
+    yes: bool,
 ) -> None:
     """Ingest SOURCES: files, folders, http(s) URLs, or `-` for standard input.
 
     In a folder, hidden files and those in .gitignore and .whenceignore are skipped. A changed file becomes a new version
-    of its document; an unchanged one costs nothing.
+    of its document; an unchanged one costs nothing. The document of a deleted file stays, unless --prune is given.
 
     A running server does the work; without one, this command does. The exit code is 1 if anything could not be ingested.
     Ctrl-C ends --watch.
     """
     from whence.api.documents import DocumentDescription
     from whence.api.reading import read
-    from whence.cli.ingest_run import Feed, IngestRequest
+    from whence.cli.ingest_run import IngestRequest
 
-    metadata = read(DocumentDescription, {"metadata": meta}).metadata if meta else None
+    if watch and (prune or dry_run):
+        raise click.UsageError("--watch takes neither --prune nor --dry-run")
     wanted = IngestRequest(
         sources=sources,
         include=include,
         exclude=exclude,
         stdin_name=name or "stdin.txt",
         chunking_fields=options.read_chunking(strategy, max_size, min_size),
-        metadata=metadata,
+        metadata=read(DocumentDescription, {"metadata": meta}).metadata if meta else None,
     )
-    feed = Feed(app, await find_project(app, project), wanted, as_json=wants_json())
     if watch:
-        await feed.watch()
-        return
-    outcomes = await feed.once()
-    if not printed_json({"items": [outcome.as_json() for outcome in outcomes]}):
-        feed.report(outcomes)
+        with_app(lambda app: _watch(app, project, wanted))
+    elif dry_run:
+        with_app(lambda app: _show_plan(app, project, wanted))
+    else:
+        _ingest(project, wanted, prune=prune, yes=yes)
+
+
+def _ingest(project: str, wanted: "IngestRequest", *, prune: bool, yes: bool) -> None:
+    from whence.cli.ingest_run import print_report
+
+    outcomes, left = with_app(lambda app: _run(app, project, wanted))
+    if not wants_json():
+        print_report(outcomes)
+        _print_left(left, "" if prune else " Delete with --prune.")
+    if prune and left:
+        confirm(f"Delete {counted(len(left), 'document')}?", yes=yes)
+        with_app(lambda app: _remove(app, left))
+    if wants_json():
+        items = [outcome.as_json() for outcome in outcomes]
+        print_json({"items": items, "gone": _as_json(left), "deleted": len(left) if prune else 0})
+    elif prune and left:
+        click.echo(f"Deleted {counted(len(left), 'document')}.")
     if any(outcome.failed for outcome in outcomes):
         raise click.exceptions.Exit(EXIT_FAILED)
+
+
+async def _watch(app: App, project: str, wanted: "IngestRequest") -> None:
+    from whence.cli.ingest_run import Feed
+
+    await Feed(app, await find_project(app, project), wanted, as_json=wants_json()).watch()
+
+
+async def _run(app: App, project: str, wanted: "IngestRequest") -> "tuple[list[FileOutcome], list[Placed]]":
+    """The outcomes, and the documents whose files are gone."""
+    from whence.cli.file_moves import gone
+    from whence.cli.ingest_run import Feed
+
+    found = await find_project(app, project)
+    outcomes = await Feed(app, found, wanted, as_json=wants_json()).once()
+    return outcomes, await gone(app, found.id, wanted.selection.paths)
+
+
+async def _remove(app: App, documents: "list[Placed]") -> None:
+    from contextlib import suppress
+
+    from whence.errors import DocumentNotFound
+
+    for one in documents:
+        with suppress(DocumentNotFound):  # somebody else deleted it meanwhile
+            await app.remover.document(await app.store.documents.get(one.id))
+
+
+async def _show_plan(app: App, project: str, wanted: "IngestRequest") -> None:
+    """Shows what would be ingested and deleted. URLs and standard input are not read."""
+    import asyncio
+    from collections import Counter
+
+    from whence.cli.file_moves import gone, settle
+    from whence.cli.watching import look
+
+    project_id = (await find_project(app, project)).id
+    snapshot = await asyncio.to_thread(look, wanted.selection)
+    settled = await settle(app, project_id, snapshot.found, apply=False)
+    kinds = {file.name: settled.kind(file) for file in settled.files}
+    left = [
+        one
+        for one in await gone(app, project_id, wanted.selection.paths)
+        if one.id not in settled.places.moves
+    ]
+    if wants_json():
+        items = [{"source": source, "status": kind} for source, kind in kinds.items()]
+        print_json({"items": items, "gone": _as_json(left), "deleted": 0})
+        return
+    for source, kind in kinds.items():
+        if kind != "unchanged":
+            click.echo(f"{kind:<9} {printable(source)}")
+    counts = Counter(kinds.values())
+    found = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    click.echo(f"{found or 'No files'}; nothing was changed.")
+    _print_left(left, " --prune would delete it." if len(left) == 1 else " --prune would delete them.")
+
+
+def _print_left(left: "list[Placed]", then: str) -> None:
+    """Lists documents whose files are gone, the first of many."""
+    for one in left[:_SHOWN]:
+        click.echo(f"gone      {printable(one.name)}")
+    if len(left) > _SHOWN:
+        click.echo(f"… and {len(left) - _SHOWN} more")
+    if left:
+        stay = counted(len(left), "document has no file", "documents have no file")
+        click.echo(f"{stay} any more.{then}")
+
+
+def _as_json(documents: "list[Placed]") -> list[dict[str, Any]]:
+    return [{"documentId": one.id, "name": one.name, "origin": one.origin} for one in documents]

@@ -5,11 +5,12 @@ import os
 import select
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
@@ -21,10 +22,11 @@ from whence.api.chunking import ChunkingFields
 from whence.app import App
 from whence.cli.command import worker_at_hand
 from whence.cli.file_moves import Settled, origin_of, settle
-from whence.cli.files import FoundFile, Selection
+from whence.cli.files import FoundFile, Selection, plain_path
+from whence.cli.options import DEFAULT_STRATEGY
 from whence.cli.output import counted, printable
 from whence.cli.watching import Changes, Snapshot, look, watch
-from whence.errors import Conflict, URLRefused, WhenceError
+from whence.errors import URLRefused, WhenceError
 from whence.ingest import Chunking, IncomingFile, Receipt
 from whence.models import OPEN, Document, Job, JobStage, JobStatus, Project
 
@@ -61,7 +63,7 @@ class IngestRequest:
     @property
     def selection(self) -> Selection:
         others = {*self.urls, "-"}
-        paths = [Path(source) for source in self.sources if source not in others]
+        paths = [plain_path(Path(source)) for source in self.sources if source not in others]
         return Selection(paths=paths, include=self.include, exclude=self.exclude)
 
     def chunking(self, before: Chunking) -> Chunking | None:
@@ -120,11 +122,18 @@ class Feed:
         self._wanted = wanted
         self._as_json = as_json
         self._settled = Settled()
+        self._outcomes: list[FileOutcome] = []
+        self._default = Chunking.of_project(project, DEFAULT_STRATEGY)
 
     async def once(self) -> list[FileOutcome]:
         snapshot = await asyncio.to_thread(look, self._wanted.selection)
-        async with worker_at_hand(self._app) as ensure_worker:
-            return await self._ingest_all(snapshot, ensure_worker)
+        try:
+            async with worker_at_hand(self._app) as ensure_worker:
+                return await self._ingest_all(snapshot, ensure_worker)
+        except asyncio.CancelledError:
+            with suppress(WhenceError):
+                await self._report_rest()
+            raise
 
     async def watch(self) -> None:
         """Runs until interrupted, its normal end. Reports each round of changes when it is done."""
@@ -143,7 +152,19 @@ class Feed:
         if self._as_json:
             click.echo(orjson.dumps({"items": [outcome.as_json() for outcome in outcomes]}))
         else:
-            _print_report(outcomes)
+            print_report(outcomes)
+
+    async def _report_rest(self) -> None:
+        """Says what goes on in the background after an interruption, and how to stop it."""
+        await self._look(self._outcomes)
+        rest = sum(outcome.pending for outcome in self._outcomes)
+        if not rest:
+            return
+        alive = await self._app.store.queue.worker_alive()
+        who = "the running server" if alive else "the next `whence serve` or `whence ingest`"
+        stop = f"`whence jobs cancel --all --project {quote(self._project.name)}`"
+        count = counted(rest, "document")
+        click.echo(f"{count} handed in and not done: {who} goes on. Stop it with {stop}.", err=True)
 
     async def _follow(self, changes: Changes, ensure_worker: _Ensure) -> None:
         if changes.changed:
@@ -162,7 +183,7 @@ class Feed:
         self, sources: AsyncIterator[FileOutcome], count: int, ensure_worker: _Ensure
     ) -> list[FileOutcome]:
         """Hands in and waits at the same time: work on the first documents begins before the last are handed in."""
-        outcomes: list[FileOutcome] = []
+        outcomes = self._outcomes = []
 
         async def hand_in() -> None:
             async for outcome in sources:
@@ -187,7 +208,7 @@ class Feed:
         return outcomes
 
     async def _look(self, outcomes: list[FileOutcome]) -> None:
-        """Updates the pending outcomes. Files with the same content share a job."""
+        """Updates the pending outcomes."""
         waiting = {n: one.receipt.job_id for n, one in enumerate(outcomes) if one.receipt and one.pending}
         ids = {ident for ident in waiting.values() if ident is not None}
         jobs = {job.id: job for job in await self._app.store.jobs.many(self._project.id, list(ids))}
@@ -204,13 +225,9 @@ class Feed:
 
     async def _files(self, files: Sequence[FoundFile]) -> AsyncIterator[FileOutcome]:
         self._settled = await settle(self._app, self._project.id, files)
-        receipts: dict[str, Receipt] = {}
-        for file in sorted(files, key=lambda file: origin_of(file.path) in self._settled.places.copies):
-            origin = origin_of(file.path)
-            outcome = await self._hand_in(file.name, self._file(file, receipts))
-            if outcome.receipt is not None:
-                receipts[origin] = outcome.receipt
-            yield replace(outcome, renamed=origin in self._settled.places.moves.values())
+        for file in self._settled.files:
+            outcome = await self._hand_in(file.name, self._file(file))
+            yield replace(outcome, renamed=origin_of(file.path) in self._settled.places.moves.values())
 
     async def _hand_in(self, source: str, receiving: Awaitable[Receipt]) -> FileOutcome:
         try:
@@ -232,7 +249,9 @@ class Feed:
     async def _url(self, url: str) -> Receipt:
         project_id, visitor = self._project.id, self._app.visitor
         known = await visitor.known(url, project_id=project_id)
-        chunking = self._wanted.chunking(await self._app.receiver.chunking(known))
+        chunking = self._wanted.chunking(await self._app.receiver.chunking(known, self._default))
+        if known is None:
+            chunking = chunking or self._default
         return await visitor.visit(
             url, project_id=project_id, chunking=chunking, metadata=self._wanted.metadata
         )
@@ -244,17 +263,10 @@ class Feed:
             await incoming.finish()
             return await self._receive(incoming, self._wanted.stdin_name, None)
 
-    async def _file(self, file: FoundFile, receipts: Mapping[str, Receipt]) -> Receipt:
+    async def _file(self, file: FoundFile) -> Receipt:
         """Ingests the file, as a new version if a document came from it before."""
         origin = origin_of(file.path)
         known = await self._app.store.documents.of_origin(self._project.id, origin)
-        if (first := self._settled.places.copies.get(origin)) is not None:
-            if known is not None:
-                raise Conflict(
-                    f"It is the same as {self._settled.names[first]} now, which is another document"
-                )
-            if first in receipts:
-                return replace(receipts[first], already_exists=True)
         if known is not None and known.original_key is not None and origin in self._settled.places.there:
             return await self._update(known, file)
         with self._app.inbox.file() as incoming:
@@ -269,7 +281,7 @@ class Feed:
     async def _update(
         self, known: Document, file: FoundFile, incoming: IncomingFile | None = None
     ) -> Receipt:
-        before = await self._app.receiver.chunking(known)
+        before = await self._app.receiver.chunking(known, self._default)
         return await self._app.receiver.update(
             known,
             file=incoming,
@@ -283,7 +295,7 @@ class Feed:
             incoming,
             name=name,
             project_id=self._project.id,
-            chunking=self._wanted.chunking(Chunking()) or Chunking(),
+            chunking=self._wanted.chunking(self._default) or self._default,
             metadata=self._wanted.metadata,
             origin=origin,
         )
@@ -324,7 +336,7 @@ def _bars(count: int, *, quiet: bool) -> Iterator[Callable[[Sequence[FileOutcome
         yield show
 
 
-def _print_report(outcomes: Sequence[FileOutcome]) -> None:
+def print_report(outcomes: Sequence[FileOutcome]) -> None:
     """Prints failures with their reasons, then the first successes, then the totals in one line."""
     good = [outcome for outcome in outcomes if not outcome.failed]
     for outcome in outcomes:

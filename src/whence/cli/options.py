@@ -27,6 +27,7 @@ file_type = click.option(
     metavar="TYPE",
     help="Only files of this type, such as pdf or text/plain.",
 )
+_STATUSES = ("pending", "processing", "completed", "failed", "cancelled")
 name = click.option("--name", help="Only names that contain this text, in any case.")
 limit = click.option(
     "--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Maximum number of rows."
@@ -35,7 +36,14 @@ dry_run = click.option("--dry-run", is_flag=True, help="Only show what would hap
 no_wait = click.option("--no-wait", is_flag=True, help="Leave the work to a running worker.")
 yes = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 
+DEFAULT_STRATEGY = "paragraph"
+"""How commands cut. The HTTP API keeps to `character`, unless a project has a default of its own."""
+
 _CHUNKING_FIELDS = {"maxChunkSize": "--max", "minChunkSize": "--min", "chunkingStrategy": "--strategy"}
+
+
+def status(help_text: str) -> Callable[[Command], Command]:
+    return click.option("--status", type=click.Choice(_STATUSES), help=help_text)
 
 
 def metadata(help_text: str, *, required: bool = False) -> Callable[[Command], Command]:

@@ -30,6 +30,11 @@ _grounding = click.option(
     type=click.Choice(("strict", "lenient", _NO_CHOICE)),
     help="Reject specific values that the chunk does not state (strict, the default), or keep and mark them.",
 )
+_strategy = click.option(
+    "--strategy", help="How documents are cut by default: character, sentence, paragraph or default."
+)
+_max = click.option("--max", "max_size", type=int, help="With --strategy: longest chunk.  [1200]")
+_min = click.option("--min", "min_size", type=int, help="With --strategy: shorter chunks join.  [100]")
 _name = click.argument("name")
 _language = click.option(
     "--language",
@@ -78,6 +83,9 @@ async def show(app: App, *, project: str) -> None:
 @_extraction
 @_extractor
 @_grounding
+@_strategy
+@_max
+@_min
 @options.json
 @on_app
 async def create(
@@ -89,14 +97,17 @@ async def create(
     extraction: str | None,
     extractor: str | None,
     grounding: str | None,
+    strategy: str | None,
+    max_size: int | None,
+    min_size: int | None,
 ) -> None:
     """Create a project. Options that are not given follow the settings."""
     from whence.api.projects import ProjectCreate
     from whence.api.reading import read
 
-    fields = _read_fields(
-        description, language, extraction=extraction, extractor=extractor, grounding=grounding
-    )
+    chunking = _read_chunking(strategy, max_size, min_size)
+    choices = {"extraction": extraction, "extractor": extractor, "grounding": grounding, "chunking": chunking}
+    fields = _read_fields(description, language, **choices)
     body = read(ProjectCreate, {"name": name, **fields})
     app.extractors.require_known(body.config.extractor)
     made = await app.store.projects.create(
@@ -122,6 +133,9 @@ async def rename(app: App, *, project: str, name: str) -> None:
 @_extraction
 @_extractor
 @_grounding
+@_strategy
+@_max
+@_min
 @click.option(
     "--context",
     multiple=True,
@@ -140,6 +154,9 @@ async def set_project(
     extraction: str | None,
     extractor: str | None,
     grounding: str | None,
+    strategy: str | None,
+    max_size: int | None,
+    min_size: int | None,
     context: tuple[str, ...],
 ) -> None:
     """Change the options that are given; the others stay. `default` resets one to the settings.
@@ -147,8 +164,9 @@ async def set_project(
     A new language rebuilds the text index.
     """
     shown = _NO_CHOICE if context == (_NO_CHOICE,) else _reset(options.read_pairs("--context", context))
+    chunking = _read_chunking(strategy, max_size, min_size)
     choices = {"extraction": extraction, "extractor": extractor, "grounding": grounding, "context": shown}
-    fields = _read_fields(description, language, **choices)
+    fields = _read_fields(description, language, **choices, chunking=chunking)
     if not fields:
         raise click.UsageError("Nothing to change: give one of the options")
     await _change(app, project, fields, "Changed")
@@ -200,6 +218,17 @@ def _read_fields(description: str | None, language: str | None, **choices: Any) 
     return given if description is None else {**given, "description": description or None}
 
 
+def _read_chunking(strategy: str | None, max_size: int | None, min_size: int | None) -> Any:
+    """The default chunking that was given; a wrong value is wrong usage."""
+    if strategy in (None, _NO_CHOICE):
+        if max_size is not None or min_size is not None:
+            raise click.UsageError("--max and --min need a --strategy")
+        return strategy
+    options.read_chunking(strategy, max_size, min_size)
+    sizes = {"maxChunkSize": max_size, "minChunkSize": min_size}
+    return {"strategy": strategy, **{name: size for name, size in sizes.items() if size is not None}}
+
+
 def _reset(given: dict[str, Any]) -> dict[str, Any]:
     """Those that were given, with null for the default."""
     return {
@@ -222,8 +251,15 @@ def _list_options(app: App, project: "Project") -> list[tuple[str, str]]:
         "extractor": chosen.get("extractor") or app.orders.extractor(project),
         "context": ", ".join(f"{name} {value}" for name, value in context.items()),
         "grounding": chosen.get("grounding") or "strict",
+        "chunking": _describe_chunking(chosen.get("chunking")),
     }
     return [(name, value if chosen.get(name) else f"{value} (by default)") for name, value in options.items()]
+
+
+def _describe_chunking(chosen: dict[str, Any] | None) -> str:
+    if not chosen:
+        return "paragraph by commands, character over HTTP"
+    return f"{chosen['strategy']}, at most {chosen.get('maxChunkSize') or 1200} characters"
 
 
 def _report(project: "Project", done: str) -> None:

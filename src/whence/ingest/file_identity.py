@@ -1,11 +1,13 @@
 """Matches files to documents after files were moved, swapped or overwritten. Pure.
 
-No two documents of a project have the same bytes, so a document follows its bytes to their new origin. Only bytes that no
-document has make a new version. A displaced document takes the origin that became free.
+A document belongs to its file's path. It follows its bytes to another path where these tell which file it is. A
+displaced document takes the origin that became free.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from uuid import UUID
 
 
@@ -14,6 +16,7 @@ class Placed:
     """A document that came from a file."""
 
     id: UUID
+    name: str
     origin: str
     sha256: bytes
     """Hash of its current bytes, or of the bytes an open job will give it."""
@@ -25,8 +28,6 @@ class Places:
     """New origin of each document that moves; None if its file was overwritten and no origin became free for it."""
     there: frozenset[str]
     """Files whose document has the same bytes after the moves."""
-    copies: Mapping[str, str]
-    """Duplicate files, each with the file that has the same bytes and takes precedence."""
 
 
 def settled(
@@ -37,26 +38,56 @@ def settled(
     `files` are the files handed in. `elsewhere` holds the other origins of documents, with None for a missing file.
     """
     at = {document.origin: document for document in reversed(documents)}
+    disk = {**elsewhere, **files}
     stay = {
         document.id
         for document in documents
-        if at[document.origin] is document
-        and files.get(document.origin, elsewhere.get(document.origin)) == document.sha256
+        if at[document.origin] is document and disk.get(document.origin) == document.sha256
     }
-    free = {document.sha256: document for document in documents if document.id not in stay}
-    taken = {document.sha256 for document in documents if document.id in stay}
-    comes = {}
+    free = _free(files, disk, [document for document in documents if document.id not in stay], documents)
+    comes: dict[str, Placed] = {}
     for origin, content in files.items():
-        if content in free and content not in taken:
-            comes[origin] = free[content]
-            taken.add(content)
+        if free[content] and not (origin in at and at[origin].id in stay):
+            comes[origin] = _take(free[content], origin)
     moves: dict[UUID, str | None] = {document.id: origin for origin, document in comes.items()}
     for left in [document.origin for document in comes.values()]:
         if left not in comes and (homeless := _homeless(left, at, moves)):
-            moves[homeless.id] = left if left in files or elsewhere.get(left) else None
-    there = {origin for origin in files if origin in comes or (origin in at and at[origin].id in stay)}
-    held = {moves.get(document.id, document.origin) for document in documents}
-    return Places(moves=moves, there=frozenset(there), copies=_copies(files, [*there, *files.keys() & held]))
+            moves[homeless.id] = left if disk.get(left) else None
+    held = {moves.get(document.id, document.origin): document.sha256 for document in reversed(documents)}
+    there = {origin for origin, content in files.items() if held.get(origin) == content}
+    return Places(moves=moves, there=frozenset(there))
+
+
+def _free(
+    files: Mapping[str, bytes],
+    disk: Mapping[str, bytes | None],
+    movable: Sequence[Placed],
+    documents: Sequence[Placed],
+) -> dict[bytes, list[Placed]]:
+    """The documents that may move, by their bytes.
+
+    Bytes that several files or documents have do not tell which is which: then only a document whose file is gone moves.
+    """
+    of_documents, of_files = Counter(one.sha256 for one in documents), Counter(files.values())
+    free: dict[bytes, list[Placed]] = defaultdict(list)
+    for document in movable:
+        is_gone = document.origin in disk and disk[document.origin] is None
+        if is_gone or of_documents[document.sha256] == of_files[document.sha256] == 1:
+            free[document.sha256].append(document)
+    return free
+
+
+def _take(candidates: list[Placed], origin: str) -> Placed:
+    """Remove and return the one whose path ends most like this one, the first of several."""
+    found = max(candidates, key=lambda one: _common_end(one.origin, origin))
+    candidates.remove(found)
+    return found
+
+
+def _common_end(one: str, other: str) -> int:
+    """Number of parts at the end of both paths that are the same."""
+    pairs = zip(reversed(one.split("/")), reversed(other.split("/")), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _homeless(left: str, at: Mapping[str, Placed], moves: Mapping[UUID, str | None]) -> Placed | None:
@@ -65,10 +96,3 @@ def _homeless(left: str, at: Mapping[str, Placed], moves: Mapping[UUID, str | No
     while document is not None and (place := moves.get(document.id)) is not None:
         document = at.get(place)
     return document
-
-
-def _copies(files: Mapping[str, bytes], before_others: Sequence[str]) -> dict[str, str]:
-    first: dict[bytes, str] = {}
-    for origin in (*before_others, *files):
-        first.setdefault(files[origin], origin)
-    return {origin: first[content] for origin, content in files.items() if first[content] != origin}

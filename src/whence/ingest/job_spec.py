@@ -8,11 +8,12 @@ from uuid import UUID
 
 from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions
 from whence.errors import BadInput
-from whence.models import OPEN, Document, Job, is_blank, new_id, now
+from whence.models import OPEN, Document, Job, Project, is_blank, new_id, now
 from whence.store.documents import Original
 from whence.text.dates import own_date
 
 MAX_FILE_NAME = 255
+_SIZES = {"maxChunkSize": "max_chunk_size", "minChunkSize": "min_chunk_size"}
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
@@ -29,6 +30,13 @@ class Chunking:
     def of(cls, config: Mapping[str, Any]) -> "Chunking":
         sizes = dict(config["chunking"])
         return cls(strategy=sizes.pop("strategy"), options=ChunkingOptions(**sizes))
+
+    @classmethod
+    def of_project(cls, project: Project, strategy: str = DEFAULT_STRATEGY) -> "Chunking":
+        """The project's own default, else `strategy` with the usual sizes."""
+        chosen = project.config.get("chunking") or {"strategy": strategy}
+        sizes = {field: chosen[name] for name, field in _SIZES.items() if chosen.get(name) is not None}
+        return cls(strategy=chosen["strategy"], options=ChunkingOptions(**sizes))
 
 
 def base_name(given: str) -> str:
@@ -49,6 +57,11 @@ def clean_name(given: str) -> str:
 def original_of(job: Job) -> Original:
     kept = job.config["original"]
     return Original(**{**kept, "sha256": bytes.fromhex(kept["sha256"])})
+
+
+def is_copy(job: Job) -> bool:
+    """Whether the original was brought by another document: one with the same bytes, and perhaps with the same chunks."""
+    return original_of(job).key.split("/")[1] != str(job.document_id)
 
 
 def known_originals(document: Document, last: Job | None) -> list[Original]:

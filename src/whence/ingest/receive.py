@@ -51,12 +51,12 @@ class Receipt:
     job_id: UUID | None
     status: JobStatus
     already_exists: bool
-    """True if the project already had these bytes and nothing was queued."""
+    """True if the project already had this document with these bytes and nothing was queued."""
     error: dict[str, Any] | None = None
 
 
 class _Changed(Exception):
-    """Another transaction changed the document between the read and the lock."""
+    """Another transaction changed the document, or removed the shared original, between the read and the lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,29 +74,46 @@ class Receiver:
         metadata: Metadata | None = None,
         origin: str | None = None,
     ) -> Receipt:
-        """Create a document, unless the project has one with the same bytes."""
+        """Create a document, unless the project has it: the same bytes from the same origin or of the same name.
+
+        Documents with the same bytes share their original.
+        """
         await self.storage.ensure_bound()
-        if twin := await self.store.documents.same(project_id, file.sha256):
+        name = clean_name(name)
+        if twin := await self.store.documents.same(project_id, file.sha256, name=name, origin=origin):
             await self._replace_missing(twin, file)
             return await self._again(twin, name, chunking, metadata)
         document_id = new_id()
-        key = _new_key(project_id, document_id)
+        shared = await self._shared_key(project_id, file.sha256)
+        key = shared or _new_key(project_id, document_id)
         original = _original(file, name, key, origin)
         job = job_of(project_id, document_id, original, chunking)
-        await self.store.inventory.note([key])
-        await self.storage.put(key, file.path)
+        if shared is None:
+            await self._keep(key, file)
         document = document_of(job, original, metadata or {})
         try:
-            is_new = await self.store.documents.begin(document, config=job.config, task=INGEST)
+            is_new = await self._begin(document, job, shared=shared is not None)
+        except _Changed:
+            return await self.receive(
+                file, name=name, project_id=project_id, chunking=chunking, metadata=metadata, origin=origin
+            )
         except psycopg.errors.ForeignKeyViolation as exc:
             await self.storage.discard(project_id, [key])
             raise ProjectNotFound(details={"project_id": str(project_id)}) from exc
         if is_new:
             return _receipt(job)
         await self.storage.discard(project_id, [key])
-        if twin := await self.store.documents.same(project_id, file.sha256):
+        if twin := await self.store.documents.same(project_id, file.sha256, name=name, origin=origin):
             return await self._again(twin, name, chunking, metadata)
         raise Conflict("The same file was deleted while it came in; send it again")
+
+    async def _begin(self, document: Document, job: Job, *, shared: bool) -> bool:
+        """Insert document, job and task. Raises `_Changed` if the shared original is being removed."""
+        if not shared:
+            return await self.store.documents.begin(document, config=job.config, task=INGEST)
+        async with self.store.transaction() as tx:
+            await _share(tx, document.project_id, document.original_key)
+            return await tx.documents.begin(document, config=job.config, task=INGEST)
 
     async def update(
         self,
@@ -129,7 +146,9 @@ class Receiver:
         last = await self._current_job(document)
         wanted = chunking or _chunking_of(last)
         known = known_originals(document, last)
-        original = await self._new_original(document, known, file, name)
+        shared = await self._shared_key(document.project_id, file.sha256) if file is not None else None
+        key = shared or _new_key(document.project_id, document.id)
+        original = await self._new_original(document, known, file, name, key)
         if last and last.status not in _BROKEN_OFF and is_same_work(last, original, wanted):
             if file and file.fetched:
                 await self._use_validators(document, last, original)
@@ -138,14 +157,15 @@ class Receiver:
             total = last.total or 0 if file is not None and last.status == "completed" else 0
             if await self.store.chunks.count(last.project_id, last.document_id) >= total:
                 return await self.existing(document)
+        await self.store.documents.require_unlike_others(document.project_id, document.id, original)
         job = job_of(document.project_id, document.id, original, wanted)
         new = file is not None and original.key not in {one.key for one in known}
-        if file is not None and new:
-            await self.storage.ensure_bound()
-            await self.store.inventory.note([original.key])
-            await self.storage.put(original.key, file.path)
+        if file is not None and new and original.key != shared:
+            await self._keep(original.key, file)
         try:
             async with self.store.transaction() as tx:
+                if original.key == shared:
+                    await _share(tx, document.project_id, shared)
                 await _supersede(tx, document, job, last)
         except (_Changed, DocumentNotFound):
             if new:
@@ -153,17 +173,25 @@ class Receiver:
             raise
         return _receipt(job)
 
+    async def _keep(self, key: str, file: IncomingFile) -> None:
+        await self.storage.ensure_bound()
+        await self.store.inventory.note([key])
+        await self.storage.put(key, file.path)
+
+    async def _shared_key(self, project_id: UUID, sha256: bytes) -> str | None:
+        """The key of an original with these bytes that the storage has."""
+        key = await self.store.documents.shared_key(project_id, sha256)
+        return key if key is not None and await self.storage.originals.exists(key) else None
+
     async def _replace_missing(self, document: Document, file: IncomingFile) -> None:
         """Store the original again if the storage lost it and the file has the same bytes."""
         key = document.original_key
         if key is None or document.sha256 != file.sha256 or await self.storage.originals.exists(key):
             return
-        await self.storage.ensure_bound()
         async with self.store.transaction(patient=True) as tx:
             # The lock keeps another version from replacing the original.
             if (await tx.documents.lock(document.project_id, document.id)).original_key == key:
-                await self.store.inventory.note([key])
-                await self.storage.put(key, file.path)
+                await self._keep(key, file)
                 log.warning("The original %s was missing; the same file was sent again and replaces it", key)
 
     async def move(
@@ -208,8 +236,10 @@ class Receiver:
             await _enqueue(tx, retried)
         return retried
 
-    async def chunking(self, document: Document | None) -> Chunking:
-        return _chunking_of(await self._current_job(document) if document else None)
+    async def chunking(self, document: Document | None, default: Chunking | None = None) -> Chunking:
+        """How the document is chunked, else `default`."""
+        job = await self._current_job(document) if document else None
+        return default if default and not job else _chunking_of(job)
 
     async def existing(self, document: Document) -> Receipt:
         """Receipt for a stored document, with the job that made its chunks even if a later job failed."""
@@ -254,22 +284,20 @@ class Receiver:
         return await self.store.jobs.get(document.current_job_id, project_id=document.project_id)
 
     async def _new_original(
-        self, document: Document, known: list[Original], file: IncomingFile | None, name: str | None
+        self,
+        document: Document,
+        known: list[Original],
+        file: IncomingFile | None,
+        name: str | None,
+        key: str,
     ) -> Original:
-        """A known original with the same bytes, or a new one for the file."""
+        """A known original with the same bytes, or one for the file at `key`."""
         for one in known:
             if file is None or file.sha256 == one.sha256:
                 named = await self._named(one, clean_name(name) if name else one.name)
                 return replace(named, fetched=(file and file.fetched) or one.fetched)
         if file is None:
             raise Conflict("The original of this document was not kept; send the file again")
-        twin = await self.store.documents.same(document.project_id, file.sha256)
-        if twin is not None and twin.id != document.id:
-            raise Conflict(
-                "Another document of the project has the same content",
-                details={"document_id": str(twin.id), "name": twin.name},
-            )
-        key = _new_key(document.project_id, document.id)
         return _original(file, name or document.name, key, document.origin)
 
     async def _use_validators(self, document: Document, job: Job, original: Original) -> None:
@@ -315,6 +343,11 @@ async def resume(tx: Store, document: Document, job: Job) -> None:
     """Queue the displaced extraction again. Call in the transaction that ends the job and holds the document's lock."""
     if job.config.get(THEN_EXTRACT):
         await put_order(tx, document, "stale")
+
+
+async def _share(tx: Store, project_id: UUID, key: str | None) -> None:
+    if key is None or not await tx.inventory.share(project_id, key):
+        raise _Changed
 
 
 async def _supersede(tx: Store, seen: Document, job: Job, last: Job | None) -> None:

@@ -16,7 +16,7 @@ from uuid import UUID
 
 from whence.chunk import ChunkResult, checked_chunks, strategy
 from whence.extract.scheduling import Orders
-from whence.ingest.job_spec import Chunking, original_of
+from whence.ingest.job_spec import Chunking, is_copy, original_of
 from whence.ingest.publish import Version, matched, publish
 from whence.ingest.receive import fail
 from whence.ingest.reembed import space_of
@@ -94,7 +94,12 @@ class Ingest:
         """Parse the original, or use the staged text of an earlier attempt."""
         store, job, original = self.store, run.job, original_of(run.job)
         staged = await store.staging.text(
-            job.project_id, job.id, document_id=job.document_id, sha256=original.sha256, mime=original.mime
+            job.project_id,
+            job.id,
+            document_id=job.document_id,
+            sha256=original.sha256,
+            mime=original.mime,
+            declared=original.declared is not None,
         )
         if staged is not None:
             mime, text, pages, dated_at = staged
@@ -137,6 +142,16 @@ class Ingest:
             for content, chunk in zip(hashes, chunks, strict=True)
             if content not in done and have[content] < wanted[content]
         }
+        if todo and is_copy(job):
+            known = partial(
+                store.staging.put_known,
+                space_id=space.id,
+                sha256=original_of(job).sha256,
+                wanted=list(todo),
+            )
+            await run.at("embedding", done=len(chunks) - len(todo), total=len(chunks), by=known)
+            done = await store.staging.embedded(job.project_id, job.id, space.id)
+            todo = {content: text for content, text in todo.items() if content not in done}
         async for batch in self._batches(run, space, todo, total=len(chunks)):
             done |= batch.counts()
         # The index segments are built before the publishing transaction, to keep its locks short.

@@ -21,7 +21,7 @@ class Visitor:
     ) -> Receipt:
         """Fetch the URL as a new document, or as a new version of the document it gave before."""
         url = str(parse(url))
-        await self.receiver.store.projects.get(project_id)
+        project = await self.receiver.store.projects.get(project_id)
         known = await self.known(url, project_id=project_id)
         validators = (known.fetched or {}) if known else {}
         with self.inbox.file() as file:
@@ -41,7 +41,7 @@ class Visitor:
                     file,
                     name=found.name,
                     project_id=project_id,
-                    chunking=chunking or Chunking(),
+                    chunking=chunking or Chunking.of_project(project),
                     metadata=metadata,
                     origin=url,
                 )

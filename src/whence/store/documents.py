@@ -65,16 +65,31 @@ INSERT INTO kb.documents (project_id, id, name, origin, mime, size, sha256, text
                           metadata, current_job_id, valid_from, created_at, updated_at)
 VALUES (%(project_id)s, %(id)s, %(name)s, %(origin)s, %(mime)s, %(size)s, %(sha256)s, %(text)s, %(original_key)s,
         %(fetched)s, %(metadata)s, %(current_job_id)s, %(valid_from)s, %(created_at)s, %(updated_at)s)
-ON CONFLICT (project_id, sha256) DO NOTHING
+ON CONFLICT (project_id, sha256, hashtextextended(coalesce(origin, name), 0)) DO NOTHING
 """
 SELECT_ONE: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.documents d
 WHERE d.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR d.project_id = %(project_id)s)
 """
+# Origins are compared where both have one, else names.
 SELECT_SAME: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.projects p
 LEFT JOIN kb.documents d ON d.project_id = %(project_id)s AND d.sha256 = %(sha256)s
+     AND CASE WHEN d.origin IS NULL OR %(origin)s::text IS NULL THEN d.name = %(name)s ELSE d.origin = %(origin)s END
 WHERE p.id = %(project_id)s
+ORDER BY d.origin IS DISTINCT FROM %(origin)s::text, d.id LIMIT 1
+"""
+SELECT_RIVAL: LiteralString = """
+SELECT d.id, d.name FROM kb.documents d
+WHERE d.project_id = %(project_id)s AND d.sha256 = %(sha256)s AND d.id <> %(id)s
+  AND coalesce(d.origin, d.name) = coalesce(%(origin)s, %(name)s)
+LIMIT 1
+"""
+SELECT_SHARED_KEY: LiteralString = """
+SELECT d.original_key FROM kb.documents d
+JOIN kb.stored_originals o ON o.project_id = %(project_id)s AND o.key = d.original_key AND o.state = 'kept'
+WHERE d.project_id = %(project_id)s AND d.sha256 = %(sha256)s
+ORDER BY d.id LIMIT 1
 """
 SELECT_ORIGIN: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.documents d
@@ -85,7 +100,7 @@ SELECT {_COLUMNS} FROM kb.documents d
 WHERE d.project_id = %(project_id)s AND d.name = %(name)s ORDER BY d.id
 """
 SELECT_FROM_FILES: LiteralString = """
-SELECT d.id, d.origin,
+SELECT d.id, d.name, d.origin,
        CASE WHEN j.status IN ('pending', 'processing') AND j.config ? 'original'
             THEN decode(j.config -> 'original' ->> 'sha256', 'hex') ELSE d.sha256 END
 FROM kb.documents d
@@ -162,6 +177,14 @@ WHERE d.project_id = %(project_id)s
   AND (%(updated_from)s::timestamptz IS NULL OR d.updated_at >= %(updated_from)s)
   AND (%(updated_before)s::timestamptz IS NULL OR d.updated_at < %(updated_before)s)
 """
+CHOSEN: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.documents d
+LEFT JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id
+WHERE d.project_id = %(project_id)s AND {_OF_TYPE}
+  AND (%(status)s::text IS NULL OR j.status = %(status)s)
+  AND (%(metadata)s::jsonb IS NULL OR d.metadata @> %(metadata)s::jsonb)
+ORDER BY d.id
+"""
 DELETE: LiteralString = f"""{grounds.gone(_ITS_CHUNKS, "'deleted'")}
 DELETE FROM kb.documents WHERE project_id = %(project_id)s AND id = %(id)s
 """
@@ -195,6 +218,8 @@ class Original:
     """Content type declared by the sender, with the encoding: `text/html; charset=…`."""
 
 
+_RIVAL = "Another document of the project has the same name and content"
+
 DocumentView = dict[str, Any]
 _view = reader(
     dict[str, Any],
@@ -215,11 +240,11 @@ class HeldDocument(NamedTuple):
 
 class Documents(Statements):
     async def insert(self, document: Document) -> bool:
-        """Return False and insert nothing if the project has a document with the same bytes."""
+        """Return False and insert nothing if the project has the same document; see `same`."""
         return await self._queries.run(INSERT, fields_of(document)) == 1
 
     async def begin(self, document: Document, *, config: dict[str, Any], task: str) -> bool:
-        """Insert the document with its current job and its task. Returns False if the project has the same bytes."""
+        """Insert the document with its current job and its task. Returns False as `insert` does."""
         arguments = {"project_id": str(document.project_id), "job_id": str(document.current_job_id)}
         deferred = {"queue": "default", "task": task, "lock": str(document.id), "args": arguments}
         # `run`, because this writes: only reads are repeated after a lost connection.
@@ -265,12 +290,30 @@ class Documents(Statements):
             raise _not_found(document_id)
         return row
 
-    async def same(self, project_id: UUID, sha256: bytes) -> Document | None:
-        """The project's document with these bytes. Raises `ProjectNotFound` if there is no such project."""
-        row = await self._queries.one(SELECT_SAME, {"project_id": project_id, "sha256": sha256})
+    async def same(
+        self, project_id: UUID, sha256: bytes, *, name: str, origin: str | None
+    ) -> Document | None:
+        """The project's document with these bytes and this origin, or this name where one of them has no origin.
+
+        Raises `ProjectNotFound` if there is no such project.
+        """
+        params = {"project_id": project_id, "sha256": sha256, "name": name, "origin": origin}
+        row = await self._queries.one(SELECT_SAME, params)
         if row is None:
             raise ProjectNotFound(details={"project_id": str(project_id)})
         return None if row[0] is None else document_of(row)
+
+    async def require_unlike_others(self, project_id: UUID, document_id: UUID, original: Original) -> None:
+        """Raises `Conflict` if another document has the origin, or without one the name, and the bytes of the original."""
+        params = {"project_id": project_id, "id": document_id, **fields_of(original)}
+        if (row := await self._queries.one(SELECT_RIVAL, params)) is not None:
+            raise Conflict(_RIVAL, details={"document_id": str(row[0]), "name": row[1]})
+
+    async def shared_key(self, project_id: UUID, sha256: bytes) -> str | None:
+        """Storage key of these bytes, if a document of the project has them. `Inventory.share` must follow."""
+        params = {"project_id": project_id, "sha256": sha256}
+        found: str | None = await self._queries.value(SELECT_SHARED_KEY, params)
+        return found
 
     async def of_origin(self, project_id: UUID, origin: str) -> Document | None:
         row = await self._queries.one(SELECT_ORIGIN, {"project_id": project_id, "origin": origin})
@@ -280,10 +323,10 @@ class Documents(Statements):
         rows = await self._queries.all(SELECT_NAMED, {"project_id": project_id, "name": name})
         return [document_of(row) for row in rows]
 
-    async def from_files(self, project_id: UUID) -> list[tuple[UUID, str, bytes]]:
-        """Id, origin and content hash of every document from a file. An open job's new content counts."""
+    async def from_files(self, project_id: UUID) -> list[tuple[UUID, str, str, bytes]]:
+        """Id, name, origin and content hash of every document from a file. An open job's new content counts."""
         rows = await self._queries.all(SELECT_FROM_FILES, {"project_id": project_id})
-        return [(row[0], row[1], row[2]) for row in rows]
+        return [(row[0], row[1], row[2], row[3]) for row in rows]
 
     async def content(
         self, document_id: UUID, *, project_id: UUID | None = None
@@ -328,6 +371,14 @@ class Documents(Statements):
         ids = None if filters.document_ids is None else list(filters.document_ids)
         return await self._queries.column(MATCHING, {**params, "project_id": project_id, "document_ids": ids})
 
+    async def chosen(
+        self, project_id: UUID, filters: Filters, *, status: JobStatus | None = None
+    ) -> list[Document]:
+        """The documents of these types, with this metadata and this status of their newest job."""
+        params = _types(filters.mimes, filters.extensions) | {"metadata": filters.metadata, "status": status}
+        rows = await self._queries.all(CHOSEN, {**params, "project_id": project_id})
+        return [document_of(row) for row in rows]
+
     async def use_job(self, project_id: UUID, document_id: UUID, job_id: UUID) -> None:
         await self._queries.run(USE_JOB, {"project_id": project_id, "id": document_id, "job_id": job_id})
 
@@ -337,7 +388,10 @@ class Documents(Statements):
 
     async def move(self, document: Document) -> None:
         params = {"project_id": document.project_id, "id": document.id, "now": now()}
-        await self._queries.run(MOVE, {**params, "name": document.name, "origin": document.origin})
+        try:
+            await self._queries.run(MOVE, {**params, "name": document.name, "origin": document.origin})
+        except psycopg.errors.UniqueViolation as exc:
+            raise Conflict(_RIVAL) from exc
 
     async def describe(self, project_id: UUID, document_id: UUID, metadata: Mapping[str, Any]) -> None:
         """Merge into the document's metadata. None removes a key; other keys stay. Another date settles the graph again."""
@@ -389,7 +443,7 @@ class Documents(Statements):
         try:
             await self._queries.run(REPLACE, fields_of(original) | params)
         except psycopg.errors.UniqueViolation as exc:
-            raise Conflict("Another document of the project has the same content") from exc
+            raise Conflict(_RIVAL) from exc
 
     async def delete(self, project_id: UUID, document_id: UUID) -> None:
         """Delete the document, its jobs, chunks and vectors. `search.index.bury` removes chunks from the text index."""

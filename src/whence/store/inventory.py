@@ -49,6 +49,27 @@ ON CONFLICT DO NOTHING
 FORGET: LiteralString = """
 DELETE FROM kb.stored_originals WHERE project_id = %(project_id)s AND key = ANY(%(keys)s::text[])
 """
+# Locks the row until the transaction ends, which also stores the reference. A day must pass before it can be a leftover.
+SHARE: LiteralString = """
+UPDATE kb.stored_originals SET noted_at = %(now)s
+WHERE project_id = %(project_id)s AND key = %(key)s AND state = 'kept'
+"""
+# Waits for those who share them now: the next statement sees their references.
+LOCK: LiteralString = """
+SELECT key FROM kb.stored_originals
+WHERE project_id = %(project_id)s AND key = ANY(%(keys)s::text[]) ORDER BY key FOR UPDATE
+"""
+CLAIM: LiteralString = """
+UPDATE kb.stored_originals o SET state = 'moving', trashed_at = %(now)s
+WHERE o.project_id = %(project_id)s AND o.key = ANY(%(keys)s::text[]) AND o.state = 'kept'
+  AND NOT EXISTS (SELECT FROM kb.documents d WHERE d.project_id = %(project_id)s AND d.original_key = o.key)
+  AND NOT EXISTS (SELECT FROM kb.jobs j
+                  JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = j.document_id
+                                     AND d.current_job_id = j.id
+                  WHERE j.project_id = %(project_id)s AND j.type = 'document_processing'
+                    AND j.config -> 'original' ->> 'key' = o.key)
+RETURNING o.key
+"""
 SELECT_OWNED: LiteralString = """
 SELECT o.key FROM kb.stored_originals o
 WHERE o.project_id = %(project_id)s AND o.key IN (
@@ -153,6 +174,18 @@ class Inventory(Statements):
     async def note(self, keys: Sequence[str]) -> None:
         """Insert the keys. Call before the objects are written."""
         await self._queries.run(NOTE, {"keys": list(keys), "now": now()})
+
+    async def share(self, project_id: UUID, key: str) -> bool:
+        """Keep the original for one more document. Call in the transaction that refers to it. False if it is being removed."""
+        params = {"project_id": project_id, "key": key, "now": now()}
+        return await self._queries.run(SHARE, params) == 1
+
+    async def claim(self, project_id: UUID, keys: Iterable[str]) -> list[str]:
+        """Mark the originals that nothing refers to as on their way to the trash, and return their keys: nobody shares them now."""
+        params = {"project_id": project_id, "keys": list(keys), "now": now()}
+        async with self._queries.transaction() as tx:
+            await tx.all(LOCK, params)
+            return await tx.column(CLAIM, params)
 
     async def forget(self, project_id: UUID, keys: Iterable[str]) -> None:
         """Delete the keys. Call after the objects are deleted."""

@@ -28,8 +28,9 @@ TEXT: LiteralString = """
 WITH reused AS (
     INSERT INTO kb.job_texts (project_id, job_id, mime, text, page_map, dated_at)
     SELECT d.project_id, %(job_id)s, d.mime, d.text, d.page_map, d.dated_at FROM kb.documents d
-    WHERE d.project_id = %(project_id)s AND d.id = %(document_id)s AND d.sha256 = %(sha256)s AND d.mime = %(mime)s
-      AND d.text IS NOT NULL
+    WHERE d.project_id = %(project_id)s AND d.sha256 = %(sha256)s AND d.mime = %(mime)s AND d.text IS NOT NULL
+      AND (d.id = %(document_id)s OR (%(undeclared)s AND d.fetched IS NULL))
+    ORDER BY d.id <> %(document_id)s, d.id LIMIT 1
     ON CONFLICT (project_id, job_id) DO NOTHING
     RETURNING mime, text, page_map, dated_at)
 SELECT mime, text, page_map, dated_at FROM kb.job_texts WHERE project_id = %(project_id)s AND job_id = %(job_id)s
@@ -42,6 +43,23 @@ WITH moved AS ({PROGRESS} RETURNING project_id, id)
 INSERT INTO kb.job_vectors (project_id, job_id, id, space_id, content_hashes, token_counts, embeddings)
 SELECT project_id, id, %(batch_id)s, %(space_id)s, %(content_hashes)s, %(token_counts)s::integer[], %(embeddings)s
 FROM moved
+"""
+# The vectors of other documents with the same bytes, as one batch.
+PUT_KNOWN: LiteralString = f"""
+WITH moved AS ({PROGRESS} RETURNING project_id, id), known AS (
+    SELECT DISTINCT ON (c.content_hash)
+           c.content_hash AS hash, (c.metadata ->> 'token_count')::integer AS tokens, halfvec_send(v.embedding) AS vector
+    FROM kb.documents d
+    JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.document_id = d.id
+    JOIN kb.chunk_vectors v ON v.project_id = %(project_id)s AND v.id = c.id AND v.space_id = %(space_id)s
+    WHERE d.project_id = %(project_id)s AND d.sha256 = %(sha256)s AND c.content_hash = ANY(%(wanted)s::bytea[])),
+stored AS (
+    INSERT INTO kb.job_vectors (project_id, job_id, id, space_id, content_hashes, token_counts, embeddings)
+    SELECT moved.project_id, moved.id, %(batch_id)s, %(space_id)s, joined.hashes, joined.tokens, joined.vectors
+    FROM moved, (SELECT string_agg(hash, ''::bytea ORDER BY hash) AS hashes, array_agg(tokens ORDER BY hash) AS tokens,
+                        string_agg(vector, ''::bytea ORDER BY hash) AS vectors FROM known) AS joined
+    WHERE joined.hashes IS NOT NULL)
+SELECT true FROM moved
 """
 SELECT_EMBEDDED: LiteralString = """
 SELECT content_hashes, token_counts FROM kb.job_vectors
@@ -112,14 +130,23 @@ class Staging(Statements):
         await copy_large(self._queries, COPY_TEXT, *values)
 
     async def text(
-        self, project_id: UUID, job_id: UUID, *, document_id: UUID, sha256: bytes, mime: str
+        self,
+        project_id: UUID,
+        job_id: UUID,
+        *,
+        document_id: UUID,
+        sha256: bytes,
+        mime: str,
+        declared: bool = False,
     ) -> tuple[str, str, tuple[Page, ...], datetime | None] | None:
-        """Type, text, pages and the file's date, if the original was parsed before: by this job, or for the current document.
+        """Type, text, pages and the file's date, if the original was parsed before: by this job, or for a document.
 
-        The document's text is reused if it has the same bytes and type.
+        The text of a document with the same bytes and type is reused. `declared`: a server declared an encoding, so only
+        this document's own text is.
         """
         params = {"project_id": project_id, "job_id": job_id, "document_id": document_id}
-        row = await self._queries.one(TEXT, {**params, "sha256": sha256, "mime": mime})
+        bytes_and_type = {"sha256": sha256, "mime": mime, "undeclared": not declared}
+        row = await self._queries.one(TEXT, {**params, **bytes_and_type})
         return None if row is None else (row[0], row[1], pages(row[2]), row[3])
 
     async def put_vectors(
@@ -135,6 +162,20 @@ class Staging(Statements):
             "embeddings": batch.embeddings,
         }
         return bool(await self._queries.run(PUT_VECTORS, {**progress.of(job, run_id), **made}))
+
+    async def put_known(
+        self,
+        job: Job,
+        run_id: UUID,
+        progress: Progress,
+        *,
+        space_id: UUID,
+        sha256: bytes,
+        wanted: Sequence[bytes],
+    ) -> bool:
+        """Copy the vectors that documents with the same bytes have for the wanted contents. Returns as `put_vectors` does."""
+        made = {"batch_id": new_id(), "space_id": space_id, "sha256": sha256, "wanted": list(wanted)}
+        return bool(await self._queries.run(PUT_KNOWN, {**progress.of(job, run_id), **made}))
 
     async def embedded(self, project_id: UUID, job_id: UUID, space_id: UUID) -> dict[bytes, int | None]:
         params = {"project_id": project_id, "job_id": job_id, "space_id": space_id}

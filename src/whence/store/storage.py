@@ -141,7 +141,7 @@ class Storage:
         await self.originals.put(key, content)
 
     async def discard(self, project_id: UUID, keys: Collection[str]) -> None:
-        """Remove originals that nothing refers to: the objects first, then their rows.
+        """Remove those that nothing refers to any more: the objects first, then their rows. Others may share the rest.
 
         They stay while a backup runs, which may copy them, and while the storage does not answer. Tidying removes them
         later.
@@ -149,13 +149,14 @@ class Storage:
         if not keys or await self.inventory.backup_runs():
             return
         await self.ensure_bound()
+        unused = await self.inventory.claim(project_id, keys)
         try:
-            for key in keys:
+            for key in unused:
                 await self.originals.delete(key)
         except StorageUnavailable as exc:
-            log.warning("Left %d originals for tidying: %s", len(keys), exc.__cause__ or exc)
+            log.warning("Left %d originals for tidying: %s", len(unused), exc.__cause__ or exc)
         else:
-            await self.inventory.forget(project_id, keys)
+            await self.inventory.forget(project_id, unused)
 
 
 async def read_marker(originals: Originals) -> StorageId | None:

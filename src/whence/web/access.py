@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 
 from whence.app import App
 from whence.errors import DocumentNotFound, Forbidden, ProjectNotFound, Unauthorized
+from whence.ingest import Chunking
 from whence.models import DEFAULT_PROJECT_ID, Document, GraphObject
 from whence.store import Store
 from whence.store.keys import EVERYONE, Caller, Scope, may_be_ours
@@ -49,6 +50,10 @@ class Access:
             with suppress(DocumentNotFound):
                 return (await self.store.documents.get(document_id)).project_id
         return (await self.store.projects.get(self.project(given))).id
+
+    async def default_chunking(self, project_id: UUID) -> Chunking:
+        """How the project's documents are chunked where a request does not say it."""
+        return Chunking.of_project(await self.store.projects.get(project_id))
 
     async def document(self, document_id: UUID) -> Document:
         return await self.store.documents.get(document_id, project_id=self.project_id)

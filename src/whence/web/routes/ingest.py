@@ -78,7 +78,8 @@ async def ingest_url(
     chunking = None
     if body.says_chunking:
         known = await access.app.visitor.known(body.url, project_id=project_id)
-        chunking = body.chunking(await access.app.receiver.chunking(known))
+        default = await access.default_chunking(project_id)
+        chunking = body.chunking(await access.app.receiver.chunking(known, default))
     receipt = await access.app.visitor.visit(
         body.url, project_id=project_id, chunking=chunking, metadata=body.metadata
     )
@@ -99,7 +100,7 @@ async def ingest_text(
             file,
             name=f"text-{file.sha256.hex()[:12]}.txt" if body.name is None else body.name,
             project_id=project_id,
-            chunking=body.chunking(),
+            chunking=body.chunking(await access.default_chunking(project_id)),
             metadata=body.metadata,
         )
     return await answer_receipt(access, connection, receipt, wait=first_of(wait, body.wait))
@@ -107,7 +108,8 @@ async def ingest_text(
 
 async def _receive_all(access: Access, files: list[Upload], fields: UploadForm) -> list[Receipt | Refused]:
     """One for each file. A file that cannot be kept does not harm the others; if none can, its error is the answer."""
-    project_id, chunking = access.project(fields.project_id), fields.chunking()
+    project_id = access.project(fields.project_id)
+    chunking = fields.chunking(await access.default_chunking(project_id))
     found: list[Receipt | Refused] = []
     for upload in files:
         try:
