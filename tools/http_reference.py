@@ -32,6 +32,7 @@ _TITLES = {
     "provenance": "Provenance",
     "corrections": "Corrections",
     "conversations": "Conversations",
+    "evidence": "Evidence",
     "graph": "Graph",
     "extraction": "Extraction",
     "projects": "Projects",

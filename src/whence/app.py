@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from whence.background import Background
 from whence.chat import Answerer, Chat, ModelAnswerer
 from whence.conversations import Conversations
 from whence.errors import WhenceError
+from whence.evidence import Evidence
 from whence.extract.curating import Curator
 from whence.extract.extractors import Extractor, Extractors, ModelExtractor, offered_extractors
 from whence.extract.run import Extraction
@@ -42,6 +43,7 @@ class App:
     parser: Parser
     embedders: Embedders
     search: Search
+    evidence: Evidence
     background: Background
     chat_model: ChatModel | None
     """None if no endpoint is configured."""
@@ -69,15 +71,19 @@ class App:
                 stack.push_async_callback(reranker.aclose)
             search = Search(store, embedders, memory=memory, background=background, reranker=reranker)
             stack.push_async_callback(search.aclose)
+            originals = Originals.open(settings.storage_url, settings.data_dir)
+            limits = Limits.of(settings)
+            page_reader = await stack.enter_async_context(Parser(replace(limits, processes=1)))
             yield cls(
                 settings=settings,
                 dsn=dsn,
                 store=store,
-                storage=Storage(Originals.open(settings.storage_url, settings.data_dir), store.inventory),
+                storage=Storage(originals, store.inventory),
                 inbox=Inbox(settings.data_dir / "incoming", limit=settings.max_upload_mb * 1024 * 1024),
-                parser=await stack.enter_async_context(Parser(Limits.of(settings))),
+                parser=await stack.enter_async_context(Parser(limits)),
                 embedders=embedders,
                 search=search,
+                evidence=Evidence(store, originals, page_reader),
                 background=background,
                 chat_model=chat_model,
                 answerer=choose_answerer(settings, chat_model),
@@ -91,7 +97,14 @@ class App:
     @property
     def chat(self) -> Chat:
         verify = self.settings.verify == "on"
-        return Chat(self.store, self.search, self.answerer, judge=self.chat_model, verify=verify)
+        return Chat(
+            self.store,
+            self.search,
+            self.answerer,
+            judge=self.chat_model,
+            verify=verify,
+            evidence=self.evidence,
+        )
 
     @property
     def conversations(self) -> Conversations:

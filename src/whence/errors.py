@@ -125,6 +125,14 @@ class DocumentNotFound(NotFound, code="DOCUMENT_NOT_FOUND"):
     """Document not found"""
 
 
+class PageNotFound(NotFound, code="PAGE_NOT_FOUND"):
+    """The document does not have this page"""
+
+
+class PageImageNotFound(NotFound, code="PAGE_IMAGE_NOT_FOUND"):
+    """There are no pictures of this document's pages: only those of PDF files whose original was kept can be shown"""
+
+
 class JobNotFound(NotFound, code="JOB_NOT_FOUND"):
     """Job not found"""
 

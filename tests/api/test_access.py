@@ -14,6 +14,7 @@ from fastapi.routing import APIRoute
 from tests.api.conftest import usual_settings
 from tests.api.shared_app import SharedApp
 from tests.fetch.site import Site
+from tests.files.pdf import pdf
 from tests.graphs import say, thing, tie
 from tests.samples import AddSample, Sample, make_sample
 
@@ -52,6 +53,10 @@ NEEDS: dict[str, Scope] = {
     "GET /api/v1/documents/{document_id}": "read",
     "GET /api/v1/documents/{document_id}/file": "read",
     "GET /api/v1/documents/{document_id}/text": "read",
+    "GET /api/v1/documents/{document_id}/spans": "read",
+    "GET /api/v1/documents/{document_id}/pages": "read",
+    "GET /api/v1/documents/{document_id}/pages/{page_number}/image": "read",
+    "POST /api/v1/evidence": "read",
     "GET /api/v1/documents/{document_id}/chunks": "read",
     "GET /api/v1/documents/{document_id}/deletion-impact": "read",
     "PUT /api/v1/documents/{document_id}": "write",
@@ -155,7 +160,7 @@ class World:
         method, path = route.split(" ")
         ids = ids or self.ids()
         project = {"projectId": ids["project_id"]}
-        for name, value in {**ids, "model": ids["project_id"]}.items():
+        for name, value in {**ids, "model": ids["project_id"], "page_number": "1"}.items():
             path = path.replace("{" + name + "}", value)
         assert "{" not in path, f"the walk does not know the parameter in {path}"
         bodies: dict[str, Any] = {
@@ -163,6 +168,7 @@ class World:
             "POST /api/v1/chunking/preview": {"text": "One. Two."},
             "POST /api/v1/search": {"query": "one", "mode": "text", **project},
             "POST /chat": {"message": "one", **project},
+            "POST /evidence": {"items": [{"chunkId": ids["chunk_id"]}], **project},
             "POST /v1/chat/completions": {
                 "model": ids["project_id"],
                 "messages": [{"role": "user", "content": "one"}],
@@ -188,6 +194,8 @@ class World:
             sent = {"params": project}
         elif route == "DELETE /api/v1/objects/{object_id}/claims":
             sent = {"params": {"property": "size"}}
+        elif path.endswith("/spans"):
+            sent = {"params": {"start": 0, "end": 1}}
         elif path.endswith("/diff"):
             sent = {"params": {"from": "v1", "to": "v1"}}
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
@@ -204,9 +212,15 @@ class World:
             status = "pending"
         key = f"{project_id}/{sample.document.id}/{uuid4()}"
         document = replace(sample.document, original_key=key, current_job_id=sample.job.id)
-        await self.app.originals.put(key, b"One.")
+        is_paged = route.endswith("/image")
+        if is_paged:
+            document = replace(document, mime="application/pdf")
+        await self.app.originals.put(key, pdf([["One."]]) if is_paged else b"One.")
         async with self.app.store.transaction() as tx:
             await tx.documents.insert(document)
+            if is_paged:
+                paged = "UPDATE kb.documents SET page_map = '[[1, 0, 4]]' WHERE id = %(id)s"
+                await tx._queries.run(paged, {"id": document.id})
             await tx.jobs.insert(replace(sample.job, status=status))
             await tx.chunks.insert(sample.chunks)
             await tx.vectors.first_space(project_id, self.space)

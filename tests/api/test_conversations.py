@@ -79,7 +79,7 @@ async def test_a_conversation_is_the_history_of_its_next_question(client: httpx.
     first = await ask_stored(client, conversationId=made["id"])
     second = await ask_stored(client, "And when are they lost?", conversationId=made["id"])
     assert second["conversationId"] == first["conversationId"] == made["id"]
-    stateless = await ask(client, "And when are they lost?", history=first["messages"])
+    stateless = await ask(client, "And when are they lost?", history=first["messages"], includeRects=True)
     assert second["messages"] == stateless["messages"]
     assert timeless(stateless).items() <= timeless(second).items()
     whole = data_of(await client.get(f"{CONVERSATIONS}/{made['id']}"))

@@ -32,6 +32,8 @@ LOOSE: dict[str, list[CheckFunction]] = {
     # Nor that the end of a span of time comes after its start.
     "/api/v1/search": [positive_data_acceptance],
     "/api/v1/chat": [positive_data_acceptance],
+    # Nor that an item has one of three kinds of places.
+    "/api/v1/evidence": [positive_data_acceptance],
     # Nor which extractors are installed.
     "/api/v1/projects": [positive_data_acceptance],
     "/api/v1/projects/{project_id}": [positive_data_acceptance],

@@ -40,8 +40,11 @@ def pdf(
     user_password: str | None = None,
     owner_password: str | None = None,
     compressed: bool = True,
+    shown: Sequence[str] = (),
 ) -> bytes:
     """Each page is a list of paragraphs; one that begins with `# ` is a heading, in larger letters.
+
+    `shown` has further entries of each page, such as `/Rotate 90` or `/CropBox [0 0 300 400]`.
 
     With a user's password nobody can read the file without it; with an owner's alone everybody can.
     """
@@ -49,7 +52,7 @@ def pdf(
     contents = [_content(paragraphs, font) for paragraphs in pages]
     encrypted = user_password is not None or owner_password is not None
     key, encryption = _encryption(user_password or "", owner_password or "") if encrypted else (None, None)
-    return _write(contents, font, key=key, encryption=encryption, compressed=compressed)
+    return _write(contents, font, key=key, encryption=encryption, compressed=compressed, shown=shown)
 
 
 def scanned_pdf(pages: int) -> bytes:
@@ -93,6 +96,7 @@ def _write(
     encryption: bytes | None = None,
     compressed: bool,
     picture: bytes | None = None,
+    shown: Sequence[str] = (),
 ) -> bytes:
     objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", *_FONTS]
     map_number = len(objects)
@@ -105,11 +109,14 @@ def _write(
         objects.append(_stream(picture, len(objects) + 1, key, compressed=True, more=side))
         resources += b" /XObject << /Im1 %d 0 R >>" % len(objects)
     kids = []
-    for content in contents:
+    for number, content in enumerate(contents):
+        more = shown[number] if number < len(shown) else ""
+        if "/MediaBox" not in more:
+            more += f"/MediaBox [0 0 {_WIDTH} {_HEIGHT}]"
         objects.append(_stream(content, len(objects) + 1, key, compressed=compressed))
         objects.append(
-            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Resources << %s >> /Contents %d 0 R >>"
-            % (_WIDTH, _HEIGHT, resources, len(objects))
+            b"<< /Type /Page /Parent 2 0 R %s /Resources << %s >> /Contents %d 0 R >>"
+            % (more.encode(), resources, len(objects))
         )
         kids.append(b"%d 0 R" % len(objects))
     objects[1] = b"<< /Type /Pages /Count %d /Kids [%s] >>" % (len(kids), b" ".join(kids))

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from hashlib import md5
 from types import ModuleType
 from typing import Any
@@ -36,6 +37,7 @@ from whence.store import (
     answers,
     chunks,
     documents,
+    evidence,
     grounds,
     inventory,
     jobs,
@@ -52,6 +54,7 @@ from whence.store import (
 from whence.store.answers import Ground
 from whence.store.connection import Connection, configure
 from whence.store.documents import Original
+from whence.store.evidence import PagedDocument, StoredLayout, TextSpan
 from whence.store.graph import (
     MergeSuggestion,
     SuggestedObject,
@@ -91,6 +94,7 @@ PLANNED = (
     grounds,
     chunks,
     documents,
+    evidence,
     search_reads,
     inventory,
     jobs,
@@ -196,6 +200,7 @@ FROM kb.chunks GROUP BY project_id, document_id;
 INSERT INTO kb.lexical_blocks SELECT project_id, id, 1000 * b, repeat('x', 4000)::bytea
 FROM kb.lexical_segments, generate_series(-10, 9) b;
 INSERT INTO kb.lexical_words SELECT project_id, id, 'x' FROM kb.lexical_segments;
+INSERT INTO kb.page_layouts SELECT project_id, id, p, 0, 100, 100, 0, '' FROM kb.documents, generate_series(1, 5) p;
 UPDATE kb.documents d SET current_job_id = j.id, original_key = d.id::text, text = 'd', origin = 'http://example.org/' || d.id
 FROM kb.jobs j WHERE j.project_id = d.project_id AND j.document_id = d.id;
 INSERT INTO kb.jobs (project_id, id, document_id, type, name, status, file_name, file_type, file_size, created_at)
@@ -326,6 +331,7 @@ def reads() -> dict[str, Read]:
         found
         | document_reads()
         | job_reads()
+        | evidence_reads()
         | reads_of_searches()
         | lexical_reads()
         | graph_reads()
@@ -460,6 +466,29 @@ def job_reads() -> dict[str, Read]:
         ),
         "extractions that wait": lambda s, rows: s.jobs.unbegun(rows[0][2], rows[0][3]),
         "staged vectors": lambda s, rows: s.staging.embedded(rows[0][2], UUID(rows[0][1]), SPACE),
+    }
+
+
+def evidence_reads() -> dict[str, Read]:
+    document = partial(
+        PagedDocument, name="d", mime="application/pdf", version=0, original_key=None, pages=(), length=1
+    )
+    layout = StoredLayout(1, 100.0, 100.0, 0, b"")
+    return {
+        "paged documents": lambda s, rows: s.evidence.documents(rows[0][2], [row[3] for row in rows[:100]]),
+        "pieces of texts": lambda s, rows: s.evidence.pieces(
+            rows[0][2], [TextSpan(row[3], 0, 1) for row in rows[:100]]
+        ),
+        "spans of chunks": lambda s, rows: s.evidence.of_chunks(
+            rows[0][2], [UUID(row[0]) for row in rows[:100]]
+        ),
+        "spans of claims": lambda s, rows: s.evidence.of_claims(
+            rows[0][2], [UUID(row[0]) for row in rows[:100]]
+        ),
+        "layouts": lambda s, rows: s.evidence.layouts(document(project_id=rows[0][2], id=rows[0][3]), [1, 2]),
+        "put layout": lambda s, rows: s.evidence.put_layout(
+            document(project_id=rows[0][2], id=rows[0][3]), layout
+        ),
     }
 
 

@@ -66,6 +66,7 @@ def test_the_tables_of_the_design(ask: Any) -> None:
         "conversations",
         "answers",
         "answer_grounds",
+        "page_layouts",
     }
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from whence.api.base import CamelShape, RequestShape
+from whence.api.evidence import INCLUDE_RECTS, PageRectsModel
 from whence.api.search import UNGROUNDED, FiltersRequest
 from whence.api.values import Flag, Ident, text, whole, wrong
 from whence.chat import MAX_SOURCES, Answer, Asked, Source, Sources
@@ -43,6 +44,9 @@ class ChatQuestion(RequestShape):
         description="Have the model judge each citation. Default: as the project and `WHENCE_VERIFY` say.",
     )
     include_ungrounded: Flag = Field(default=False, description=UNGROUNDED)
+    include_rects: Flag = Field(
+        default=False, description=INCLUDE_RECTS + " Stored answers always have them."
+    )
     conversation_id: Ident | None = Field(
         default=None,
         validate_default=True,
@@ -67,6 +71,7 @@ class ChatQuestion(RequestShape):
             filters=None if self.filters is None else self.filters.filters(),
             verify=self.verify,
             include_ungrounded=self.include_ungrounded,
+            include_rects=self.include_rects or bool(self.store) or self.conversation_id is not None,
         )
 
 
@@ -124,6 +129,9 @@ class ChatCitation(CamelShape):
         description="Of the sentence against the quote, by the model `judgedBy`; null without `verify`."
     )
     judged_by: str | None
+    pages: list[PageRectsModel] | None = Field(
+        description="The rectangles of the quote; null without `includeRects`."
+    )
     document_version: int | None = None
     url: str | None = Field(default=None, description="A lasting link to the quote.")
 

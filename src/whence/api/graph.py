@@ -10,7 +10,9 @@ from pydantic import Field
 
 from whence.api.base import AnswerShape, Listing, RequestShape
 from whence.api.chunks import ChunkModel
+from whence.api.evidence import PageRectsModel
 from whence.api.values import Ident
+from whence.evidence import Evidence
 from whence.models import (
     Claim,
     GraphObject,
@@ -23,6 +25,7 @@ from whence.models import (
 )
 from whence.store import Store
 from whence.store.chunks import ChunkView
+from whence.store.evidence import TextSpan
 from whence.store.graph import Mention, PropertyConflict, Subgraph
 from whence.store.graph.merges import Merge
 
@@ -96,6 +99,7 @@ class Grounds(AnswerShape):
         description="Whether that is the document's own date or the time of its version."
     )
     text: str = Field(default="", description="The chunk's text, if asked for.")
+    pages: list[PageRectsModel] = Field(default=[], description="The rectangles of the quote, if asked for.")
 
     @classmethod
     def of(cls, claim: Claim | RelationshipClaim, /, **more: Any) -> Self:
@@ -390,6 +394,14 @@ async def add_texts(store: Store, project_id: UUID, claims: Sequence[Source]) ->
     views = await store.chunks.bulk(ids, project_id=project_id) if ids else []
     texts: dict[UUID | None, str] = {UUID(view["id"]): view["content"] for view in views}
     return [claim.model_copy(update={"text": texts.get(claim.chunk_id, "")}) for claim in claims]
+
+
+async def add_rects(evidence: Evidence, project_id: UUID, claims: Sequence[Source]) -> list[Source]:
+    """The claims with the rectangles of their quotes."""
+    spans = [TextSpan.of(one.document_id, one.document_start, one.document_end) for one in claims]
+    found = await evidence.rects(project_id, list(filter(None, spans)))
+    pages = [[PageRectsModel.of(page) for page in found.get(span, ())] if span else [] for span in spans]
+    return [one.model_copy(update={"pages": own}) for one, own in zip(claims, pages, strict=True)]
 
 
 def claims_by_property(claims: Iterable[Claim]) -> dict[str, list[ClaimModel]]:

@@ -17,11 +17,13 @@ from whence.chat.sources import Source
 from whence.chat.support import Citation, support
 from whence.chat.verify import verify
 from whence.errors import ModelError, ModelInvalid, WhenceError
+from whence.evidence import Evidence
 from whence.models import Filters, is_blank
 from whence.parse import page_at
 from whence.providers import ChatModel, Completion, Message
 from whence.search import QueryVector, Question, Search, replace_words
 from whence.store import Store
+from whence.store.evidence import TextSpan
 from whence.text.prompt_escaping import restore_brackets
 
 NOTHING_FOUND = "I found nothing about this in the documents."
@@ -55,6 +57,8 @@ class Asked:
     """Whether graph facts may have values that no chunk states."""
     notes: tuple[str, ...] = ()
     """Notes about the request, to return with the answer."""
+    include_rects: bool = False
+    """Give each citation the rectangles of its quote."""
     verify: bool | None = None
     """Have the model judge the citations; None: as the project and the settings say."""
 
@@ -113,6 +117,7 @@ class Chat:
         *,
         judge: ChatModel | None = None,
         verify: bool = False,
+        evidence: Evidence | None = None,
     ) -> None:
         """`judge` is the model that verifies citations, `verify` whether it does so unless a project or request says otherwise."""
         self._store = store
@@ -120,6 +125,7 @@ class Chat:
         self._answerer = answerer
         self._judge = judge
         self._verify = verify
+        self._evidence = evidence
 
     async def answer(self, project_id: UUID, asked: Asked) -> Answer:
         """Raises ProjectNotFound, ModelError, and InvalidParameter if the message is too long for the model."""
@@ -160,7 +166,7 @@ class Chat:
             response=response,
             messages=_conversation(asked, response, draft.sources),
             sources=draft.sources,
-            citations=await self._citations(project_id, validated, draft),
+            citations=await self._citations(project_id, asked, validated, draft),
             removed=validated.removed,
             model=completion.model,
             seconds=monotonic() - began,
@@ -248,7 +254,9 @@ class Chat:
         said = SMALL_TALK if is_small_talk(request.message) else NOTHING_FOUND
         return Draft(sources=(), parts=say(said))
 
-    async def _citations(self, project_id: UUID, validated: Validated, draft: Draft) -> tuple[Citation, ...]:
+    async def _citations(
+        self, project_id: UUID, asked: Asked, validated: Validated, draft: Draft
+    ) -> tuple[Citation, ...]:
         sources = draft.sources
         if not sources:  # there is nothing to cite
             return ()
@@ -260,11 +268,20 @@ class Chat:
             found = support(validated, sources)
         paged = {UUID(one.document_id) for one in sources if one.document_id and one.page is not None}
         maps = await self._store.documents.pages(project_id, list(paged)) if paged else {}
-        return tuple(
+        found = tuple(
             replace(one, page=page_at(pages, one.start_offset))
             if one.start_offset is not None and (pages := maps.get(one.document_id or ""))
             else one
             for one in found
+        )
+        return await self._with_rects(project_id, found) if asked.include_rects else found
+
+    async def _with_rects(self, project_id: UUID, found: tuple[Citation, ...]) -> tuple[Citation, ...]:
+        spans = [TextSpan.of(one.document_id, one.start_offset, one.end_offset) for one in found]
+        placed = await self._evidence.rects(project_id, list(filter(None, spans))) if self._evidence else {}
+        return tuple(
+            replace(one, pages=placed.get(span, ()) if span else ())
+            for one, span in zip(found, spans, strict=True)
         )
 
 

@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from whence.errors import UnreadableDocument
 from whence.models import is_blank
@@ -11,7 +13,8 @@ from whence.parse.dates import front_matter_date
 from whence.parse.decode import decode
 from whence.parse.detect import HEAD, MARKDOWN, OLE, READ_BY_CHILD, charset_of, detect, readable
 from whence.parse.parsed import MEGABYTE, Parsed, Refused, in_megabytes
-from whence.parse.process import Child, Limits
+from whence.parse.process import Child, Limits, Looked
+from whence.parse.shown import ShownPage
 
 log = logging.getLogger("whence.parse")
 
@@ -57,18 +60,43 @@ class Parser:
         try:
             found, charset = await asyncio.to_thread(_look, path, name, mime), charset_of(mime)
             if found in READ_BY_CHILD:
-                return await self._in_child(path, found, charset)
+                async with self._child() as child:
+                    return await child.ask(path, mime=found, charset=charset)
             return await asyncio.to_thread(_read_text, path, found, charset, self._limits.text)
         except Refused as exc:
             log.info("A document cannot be read: %s; %s", exc.reason, exc.cause or exc.message)
             details = {"reason": exc.reason, "file_name": name}
             raise UnreadableDocument(exc.message, details=details) from exc
 
-    async def _in_child(self, path: Path, mime: str, charset: str | None) -> Parsed:
+    async def shown(self, path: Path, numbers: Sequence[int]) -> dict[int, ShownPage]:
+        """These pages of a PDF, without those that do not exist. Raises `Refused`, as do the next two."""
+        answer, content = await self._look(path, "shown", numbers=list(numbers))
+        found = {}
+        for head in answer["pages"]:
+            page, content = ShownPage.unpacked(head, content)
+            found[page.number] = page
+        return found
+
+    async def sizes(self, path: Path) -> list[tuple[float, float, int]]:
+        """Width, height and rotation of every page of a PDF, as it is shown."""
+        answer, _ = await self._look(path, "sizes")
+        return [(width, height, rotation) for width, height, rotation in answer["sizes"]]
+
+    async def image(self, path: Path, number: int, width: int) -> bytes:
+        """A page of a PDF as PNG."""
+        _, content = await self._look(path, "image", number=number, width=width)
+        return content
+
+    async def _look(self, path: Path, question: str, **options: Any) -> Looked:
+        async with self._child() as child:
+            return await child.look(path, {"pages": question, "with": options})
+
+    @asynccontextmanager
+    async def _child(self) -> AsyncIterator[Child]:
         async with self._turns:
             child = await self._free_child()
             try:
-                return await child.ask(path, mime=mime, charset=charset)
+                yield child
             finally:
                 if child.fresh and not self._closed:
                     self._keep(child)

@@ -10,19 +10,23 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, TypeVar, cast
 
 from whence.models import Page
 from whence.parse.parsed import MEGABYTE, Parsed, Refused, in_megabytes
 from whence.settings import Settings
 from whence.text.dates import read_moment
 
+T = TypeVar("T")
+Looked = tuple[dict[str, Any], bytes]
+
 log = logging.getLogger("whence.parse")
 
 # The child's whole environment, without secrets. A single arena keeps the allocator from holding memory per thread.
-_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "PATH": os.defpath, "MALLOC_ARENA_MAX": "1"}
+_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "PATH": os.defpath, "MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1"}
 _LAST_WORDS = 4096
 _OUT_OF_MEMORY = (b"memory allocation of", b"bad_alloc", b"MemoryError", b"ut of memory")
 _LONGEST_ANSWER = 64 * MEGABYTE
@@ -95,8 +99,15 @@ class Child:
         return self._answered and not (self._killed or self._swollen) and self._asked < self._limits.documents
 
     async def ask(self, path: Path, *, mime: str, charset: str | None) -> Parsed:
+        return await self._ask(path, {"mime": mime, "charset": charset}, self._parsed)
+
+    async def look(self, path: Path, wanted: Mapping[str, Any]) -> Looked:
+        """The answer to a question about pages (see `child.pages`): a part from JSON, and bytes."""
+        return await self._ask(path, wanted, self._looked)
+
+    async def _ask(self, path: Path, request: Mapping[str, Any], read: Callable[[dict[str, Any]], T]) -> T:
         self._asked, self._answered = self._asked + 1, False
-        asking = asyncio.get_running_loop().run_in_executor(None, self._exchange, path, mime, charset)
+        asking = asyncio.get_running_loop().run_in_executor(None, self._exchange, path, request, read)
         try:
             async with asyncio.timeout(self._limits.seconds):
                 answer = await asyncio.shield(asking)
@@ -108,9 +119,9 @@ class Child:
         except asyncio.CancelledError:
             self._kill()
             raise
-        if isinstance(answer, Parsed):
-            return answer
-        raise answer
+        if isinstance(answer, Refused):
+            raise answer
+        return answer
 
     async def end(self) -> None:
         # In a thread: it continues if the waiting task is cancelled.
@@ -124,9 +135,11 @@ class Child:
             for file in (self._answers, self._text, self._errors):
                 file.close()
 
-    def _exchange(self, path: Path, mime: str, charset: str | None) -> Parsed | Refused:
+    def _exchange(
+        self, path: Path, request: Mapping[str, Any], read: Callable[[dict[str, Any]], T]
+    ) -> T | Refused:
         """Runs in a thread; blocks until the child answers or dies."""
-        line = json.dumps({"path": str(path.absolute()), "mime": mime, "charset": charset}).encode() + b"\n"
+        line = json.dumps({"path": str(path.absolute()), **request}).encode() + b"\n"
         with self._at_work:
             if self._requests.closed:  # the caller gave up, and `end` came first
                 return Refused("crashed", "The document was not read")
@@ -136,20 +149,26 @@ class Child:
                 self._requests.flush()
                 answer = self._answers.readline(_LONGEST_ANSWER)
             # A dying child may leave half a line.
-            return self._understood(json.loads(answer)) if answer.endswith(b"\n") else self._died()
+            return self._understood(json.loads(answer), read) if answer.endswith(b"\n") else self._died()
 
-    def _understood(self, answer: dict[str, Any]) -> Parsed | Refused:
+    def _understood(self, answer: dict[str, Any], read: Callable[[dict[str, Any]], T]) -> T | Refused:
         self._answered = True
         self._swollen = answer["memory"] > self._limits.memory // 2
         if "reason" in answer:
             return Refused(answer["reason"], answer["message"], cause=answer["cause"])
         self._text.seek(0)
+        return read(answer)
+
+    def _parsed(self, answer: dict[str, Any]) -> Parsed:
         return Parsed(
             text=self._text.read(answer["bytes"]).decode(),
             mime=answer["mime"],
             pages=tuple(Page(number=number, start=start, end=end) for number, start, end in answer["pages"]),
             dated_at=read_moment(answer["dated_at"]),
         )
+
+    def _looked(self, answer: dict[str, Any]) -> Looked:
+        return answer, self._text.read(answer["bytes"])
 
     def _died(self) -> Refused:
         """Why the child ended without an answer, by its exit code and the end of its stderr."""

@@ -7,6 +7,7 @@ from whence.store.answers import Answers, Conversations
 from whence.store.chunks import Chunks, Totals
 from whence.store.consistency import Consistency
 from whence.store.documents import Documents
+from whence.store.evidence import EvidenceReads
 from whence.store.graph import Graph
 from whence.store.inventory import Inventory
 from whence.store.jobs import Jobs
@@ -39,6 +40,7 @@ class Store:
         self.nearest = Nearest(queries)
         self.schemas = Schemas(queries)
         self.graph = Graph(queries)
+        self.evidence = EvidenceReads(queries)
         self.staging = Staging(queries)
         self.conversations = Conversations(queries)
         self.answers = Answers(queries)

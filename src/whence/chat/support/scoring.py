@@ -22,6 +22,7 @@ from whence.chat.support.matching import SCORES, Level, Verdict, match, match_pa
 from whence.chat.support.reading import Reading, read, without_origin
 from whence.chat.support.statements import Statement, statements
 from whence.chunk import sentences
+from whence.evidence import PageRects
 from whence.text.content_words import rarities, words
 
 _PAIRS = 1 / 3  # weight of pairs of words
@@ -52,6 +53,8 @@ class Citation:
     judgement: Judgement | None = None
     """A model's judgement of the sentence against the quote; None if none was asked."""
     judged_by: str | None = None
+    pages: tuple[PageRects, ...] | None = None
+    """The rectangles of the quote; None if none were asked for."""
 
 
 class _Sentence(NamedTuple):

@@ -42,6 +42,8 @@ def main() -> None:
 
 def _answer(request: dict[str, Any], text_file: int, *, memory: int, text_bytes: int) -> dict[str, Any]:
     try:
+        if "pages" in request:
+            return _look(request, text_file)
         parsed = read(Path(request["path"]), request["mime"], charset=request["charset"], memory=memory)
         size = _write(text_file, parsed, text_bytes)
     except Refused as exc:
@@ -52,6 +54,16 @@ def _answer(request: dict[str, Any], text_file: int, *, memory: int, text_bytes:
     pages = [(page.number, page.start, page.end) for page in parsed.pages]
     dated_at = parsed.dated_at and parsed.dated_at.isoformat()
     return {"mime": parsed.mime, "bytes": size, "pages": pages, "dated_at": dated_at}
+
+
+def _look(request: dict[str, Any], file: int) -> dict[str, Any]:
+    """Answers a question about pages."""
+    from whence.parse.child.pages import LOOKS  # loads numpy, which parsing does not need
+
+    answer, content = LOOKS[request["pages"]](Path(request["path"]), **request["with"])
+    os.ftruncate(file, 0)
+    os.pwrite(file, content, 0)
+    return answer | {"bytes": len(content)}
 
 
 def _write(file: int, parsed: Parsed, text_bytes: int) -> int:

@@ -1,7 +1,8 @@
-"""PDF: the words come from each page's plain text, the structure from kreuzberg's headings and paragraphs.
+"""PDF: the words come from each page's plain text, as pdfium reads it, the structure from kreuzberg's headings and paragraphs.
 
 Kreuzberg's markdown alone is not enough: it drops text that looks like a tag (`<https://…>`), turns "xml:lang" into
-"xmltilang", takes a line that begins with "by." for a list item, and its page boundaries belong to another text.
+"xmltilang", takes a line that begins with "by." for a list item, and its page boundaries belong to another text. Its plain
+text has the words of Arabic and Hebrew lines in reverse order.
 """
 
 import re
@@ -11,12 +12,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from whence.parse.child.kreuzberg import date_of, extract
+from whence.parse.child.pdfium import texts
 from whence.parse.detect import PDF
 from whence.parse.parsed import Parsed, Refused, join_pages
+from whence.parse.shown import UNWANTED
 
 _KINDS = {"title", "heading", "paragraph", "list_item", "code", "quote", "formula", "footnote"}
-# Includes the marks that pdfium leaves where it rejoined a word.
-_UNWANTED = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
 _LINE_END = re.compile(r"\r\n|[\r\n\f]")
 _BLANK_LINES = re.compile(r"\n{3,}")
 _NO_LETTER = re.compile(r"[\W_]+")
@@ -43,7 +44,8 @@ def read(path: Path) -> Parsed:
         if (block := _block(node["content"])) and node.get("page"):
             blocks[node["page"]].append(block)
     pages = result.pages or []
-    text, spans = join_pages(structured(page["content"], blocks[page["page_number"]]) for page in pages)
+    plain = {page["page_number"]: page["content"] for page in pages} | texts(path)
+    text, spans = join_pages(structured(plain[number], blocks[number]) for number in sorted(plain))
     if not text:
         count = "page" if len(pages) == 1 else "pages"
         raise Refused("no_text", f"Its {len(pages)} {count} hold no text, as when paper is scanned")
@@ -60,7 +62,7 @@ def _block(content: dict[str, Any]) -> LayoutBlock | None:
 
 def structured(plain: str, blocks: Sequence[LayoutBlock]) -> str:
     """The page's lines, with `#` before headings and a blank line before each block found among them."""
-    lines = [line.rstrip() for line in _LINE_END.split(_UNWANTED.sub("", plain))]
+    lines = [line.rstrip() for line in _LINE_END.split(UNWANTED.sub("", plain))]
     keys = [_key(line) for line in lines]
     gaps: dict[int, str] = {}
     joined: dict[int, int] = {}

@@ -7,6 +7,7 @@ from uuid import UUID
 from fastapi import Depends, Query
 
 from whence.api.base import Listing
+from whence.api.evidence import INCLUDE_RECTS
 from whence.api.graph import (
     ClaimModel,
     ConflictModel,
@@ -16,6 +17,7 @@ from whence.api.graph import (
     StaleAnswer,
     StaleChunkModel,
     StatedClaim,
+    add_rects,
     add_texts,
 )
 from whence.api.values import Flag, Ident, SearchText
@@ -30,6 +32,7 @@ router = api_router("provenance")
 _OF_OBJECT = documented(ObjectNotFound)
 
 PropertyName = Annotated[SearchText, Query(alias="property", description="Only of this property.")]
+IncludeRects = Annotated[Flag, Query(alias="includeRects", description=INCLUDE_RECTS)]
 IncludeText = Annotated[Flag, Query(alias="includeText", description="Add the text of each claim's chunk.")]
 Current = Annotated[Flag | None, Query(description="Only current claims, or only others.")]
 OfObject = Annotated[Ident | None, Query(alias="object", description="Only of this object.")]
@@ -40,8 +43,10 @@ async def list_claims(
     access: Reader,
     object_id: PathId,
     page: Paged,
+    *,
     property_name: PropertyName = None,
     include_text: IncludeText = False,
+    include_rects: IncludeRects = False,
 ) -> Enveloped[Listing[ClaimModel]]:
     """List every claim about an object, or about one property; the newest first.
 
@@ -54,6 +59,8 @@ async def list_claims(
     items = [ClaimModel.of(claim) for claim in claims]
     if include_text:
         items = await add_texts(access.store, found.project_id, items)
+    if include_rects:
+        items = await add_rects(access.app.evidence, found.project_id, items)
     return success(Listing.page(items, total, page.limit, page.offset))
 
 
@@ -65,6 +72,7 @@ class _Stated:
     of_type: TypeFilter = None
     current: Current = None
     include_text: IncludeText = False
+    include_rects: IncludeRects = False
 
     async def listed(
         self, access: Access, project_id: UUID, ident: UUID, page: PageRequest
@@ -81,6 +89,8 @@ class _Stated:
         items = await StatedClaim.load(access.store, project_id, claims)
         if self.include_text:
             items = await add_texts(access.store, project_id, items)
+        if self.include_rects:
+            items = await add_rects(access.app.evidence, project_id, items)
         return success(Listing.page(items, total, page.limit, page.offset))
 
 

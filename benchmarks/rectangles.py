@@ -1,0 +1,124 @@
+"""Rectangles of sentences in real PDF files: how many have them, and whether pdfium reads the same words inside them.
+
+python -m benchmarks.rectangles FILE_OR_FOLDER… [--pages 6] [--files 200]
+
+Debian's `*-doc` packages have many PDF files: `apt-get download texlive-lang-japanese r-doc-pdf`, `dpkg -x`.
+"""
+
+import argparse
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from whence.chunk import sentences
+from whence.evidence.layout import Layout, Rect
+from whence.parse.child import pages, pdf
+from whence.parse.child.pdfium import opened, text_page
+from whence.parse.parsed import Refused
+from whence.parse.shown import UNWANTED, ShownPage
+
+_HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser()
+    options.add_argument("paths", nargs="+", type=Path)
+    options.add_argument("--pages", type=int, default=6, help="of each file, chosen at random")
+    options.add_argument("--files", type=int, default=200, help="of all, chosen at random")
+    given = options.parse_args()
+    found = [path for one in given.paths for path in ([one] if one.is_file() else sorted(one.rglob("*.pdf")))]
+    chance = random.Random(1)
+    files = chance.sample(found, min(given.files, len(found)))
+    counts, times = Counter[str](), Counter[str]()
+    for path in files:
+        try:
+            _measure(path, given.pages, chance, counts, times)
+        except Refused as exc:
+            counts[f"refused: {exc.reason}"] += 1
+    with_rects, number = counts["with rectangles"], counts["sentences"]
+    print(f"{len(files)} files, {counts['pages']} pages, {number} sentences")
+    print(f"with rectangles: {with_rects / number:.2%} (at least 99 %)")
+    print(f"of those, pdfium reads the same inside: {counts['the same'] / with_rects:.2%} (100 %)")
+    first, plain, again = (times[name] / counts["pages"] * 1000 for name in ("first", "pdfium", "again"))
+    print(
+        f"first time {first:.1f} ms of CPU for a page, pdfium alone {plain:.1f}: {first / plain:.2f} times (at most 1.5)"
+    )
+    print(f"from the cache {again:.2f} ms for a page and its sentences")
+    print({name: count for name, count in counts.items() if ":" in name})
+
+
+def _measure(path: Path, most: int, chance: random.Random, counts: Counter[str], times: Any) -> None:
+    parsed = pdf.read(path)
+    filled = [page for page in parsed.pages if page.start < page.end]
+    for page in chance.sample(filled, min(most, len(filled))):
+        text = parsed.text[page.start : page.end]
+        counts["pages"] += 1
+        _timed(times, "pdfium", partial(_plain, path, page.number))
+        layout = _timed(times, "first", partial(_layout, path, page.number, text))
+        spans = [(start, end) for _, start, end in sentences(text) if _letters(text[start:end])]
+        _timed(times, "again", partial(_again, layout, layout.packed(), spans))
+        with opened(path) as document, text_page(document, page.number) as (shown, words):
+            for start, end in spans:
+                _compare(layout.rects(start, end), text[start:end], (path, shown, words), counts)
+
+
+def _compare(rects: Any, quote: str, page: tuple[Path, Any, Any], counts: Counter[str]) -> None:
+    counts["sentences"] += 1
+    if isinstance(rects, str):
+        counts[f"without: {rects}"] += 1
+        return
+    counts["with rectangles"] += 1
+    path, shown, words = page
+    back = "".join(words.get_text_bounded(*area) for area in _areas(shown, rects))
+    # pdfium's order of the characters in a rectangle is its own.
+    is_same = Counter(_letters(back)) == Counter(_letters(quote))
+    counts["the same" if is_same else f"other words: {path.name}"] += 1
+
+
+def _areas(shown: Any, rects: tuple[Rect, ...]) -> Iterator[tuple[float, float, float, float]]:
+    """The rectangles as pdfium has them: left, bottom, right, top, before rotation."""
+    left, bottom, right, top = shown.get_bbox()
+    width, height = right - left, top - bottom
+    for rect in rects:
+        x0, y0, x1, y1 = rect
+        for _ in range(shown.get_rotation() // 90):
+            x0, y0, x1, y1 = y0, 1 - x1, y1, 1 - x0
+        yield left + x0 * width, top - y1 * height, left + x1 * width, top - y0 * height
+
+
+def _letters(text: str) -> str:
+    """Without white space, marks of hyphenation, and the marks of headings that the parser added."""
+    return "".join(UNWANTED.sub("", _HEADING.sub("", text)).split())
+
+
+def _plain(path: Path, number: int) -> str:
+    with opened(path) as document, text_page(document, number) as (_, words):
+        return str(words.get_text_bounded())
+
+
+def _layout(path: Path, number: int, text: str) -> Layout:
+    answer, content = pages.shown(path, [number])
+    page, _ = ShownPage.unpacked(answer["pages"][0], content)
+    return Layout.aligned(page, text)
+
+
+def _again(layout: Layout, packed: bytes, spans: list[tuple[int, int]]) -> None:
+    known = Layout.unpacked(layout.width, layout.height, layout.rotation, packed)
+    for start, end in spans:
+        known.rects(start, end)
+
+
+def _timed(times: Any, name: str, work: Callable[[], Any]) -> Any:
+    began = time.process_time()
+    done = work()
+    times[name] += time.process_time() - began
+    return done
+
+
+if __name__ == "__main__":
+    main()
