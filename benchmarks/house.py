@@ -27,7 +27,7 @@ _NOW = (
     "chat",
     "offline",
     "text",
-    *(f"search/{name}.py" for name in ("query", "query_text", "relevance_threshold")),
+    *(f"search/{name}.py" for name in ("query", "query_text", "background", "relevance_threshold")),
 )
 # Where older commits have the same rules, for `--against`.
 _FORMERLY = (

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
+from typing import Any
 from uuid import UUID
 
 from whence.app import App
@@ -59,7 +60,7 @@ class Quality:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """Of short questions: how many find nothing of what they ask, and something where nothing is."""
+    """Of short or foreign questions: how many find nothing of what they ask, and something where nothing is."""
 
     mode: Mode
     empty: int
@@ -81,8 +82,8 @@ def questions(folder: Path) -> list[Asked]:
     ]
 
 
-async def quality(app: App, folder: Path) -> tuple[list[Quality], list[Quality], list[Brief]]:
-    """Of each mode; the same of the questions in letters; and of short ones."""
+async def quality(app: App, folder: Path) -> tuple[list[Quality], list[Quality], list[Brief], list[Brief]]:
+    """Of each mode; the same of the questions in letters; of short ones; and of Spanish ones."""
     asked = questions(folder)
     names = sorted({one.corpus for one in asked})
     everything = await shelve(app, folder, "everything", names)
@@ -94,14 +95,47 @@ async def quality(app: App, folder: Path) -> tuple[list[Quality], list[Quality],
     return (
         [await _quality(app, everything, foreign, asked, mode) for mode in MODES],
         [await _quality(app, everything, foreign, letters, mode) for mode in MODES],
-        [await _brief(app, everything, mode) for mode in MODES],
+        [await _brief(app, everything, mode, *_short_questions()) for mode in MODES],
+        await _spanish(app, _articles(folder)),
     )
 
 
-async def _brief(app: App, project_id: UUID, mode: Mode) -> Brief:
+def _short_questions() -> tuple[list[str], list[str]]:
+    """About nothing in the corpora, and about something."""
     parts = tomllib.loads(SHORT.read_text(encoding="utf-8")).values()
     nothing = [one for part in parts for one in part["nothing"]]
-    something = [one for part in parts for kind, asked in part.items() if kind != "nothing" for one in asked]
+    return nothing, [
+        one for part in parts for kind, asked in part.items() if kind != "nothing" for one in asked
+    ]
+
+
+def _articles(folder: Path) -> Sequence[Any]:
+    """The Spanish articles and questions of XQuAD, in the folder beside this one."""
+    found = json.loads((folder.parent / "questions" / "xquad.es.json").read_text(encoding="utf-8"))
+    return list(found["data"])
+
+
+async def _spanish(app: App, articles: Sequence[Any]) -> list[Brief]:
+    """A project of every other article, asked every third question about these and about the others."""
+    made = await app.store.projects.create(name="spanish")
+    for article in articles[::2]:
+        text = "\n\n".join(paragraph["context"] for paragraph in article["paragraphs"])
+        await _add(app, made.id, f"{article['title']}.md", text.encode())
+    other, own = (
+        [
+            one["question"]
+            for article in some
+            for paragraph in article["paragraphs"]
+            for one in paragraph["qas"]
+        ]
+        for some in (articles[1::2], articles[::2])
+    )
+    return [await _brief(app, made.id, mode, other[::3], own[::3]) for mode in MODES]
+
+
+async def _brief(
+    app: App, project_id: UUID, mode: Mode, nothing: Sequence[str], something: Sequence[str]
+) -> Brief:
     found = {
         one: bool((await app.search.find(project_id, Question(query=one, mode=mode, limit=5))).hits)
         for one in (*nothing, *something)
@@ -139,15 +173,17 @@ async def shelve(app: App, folder: Path, project: str, corpora: Iterable[str]) -
     """A project with these corpora, each a document."""
     made = await app.store.projects.create(name=project)
     for name in corpora:
-        with app.inbox.file() as file:
-            await file.write((folder / "corpora" / f"{name}.md").read_bytes())
-            await file.finish()
-            receipt = await app.receiver.receive(
-                file, name=f"{name}.md", project_id=made.id, chunking=CHUNKING
-            )
-        assert receipt.job_id is not None
-        await app.ingest.run(made.id, receipt.job_id)
+        await _add(app, made.id, f"{name}.md", (folder / "corpora" / f"{name}.md").read_bytes())
     return made.id
+
+
+async def _add(app: App, project_id: UUID, name: str, content: bytes) -> None:
+    with app.inbox.file() as file:
+        await file.write(content)
+        await file.finish()
+        receipt = await app.receiver.receive(file, name=name, project_id=project_id, chunking=CHUNKING)
+    assert receipt.job_id is not None
+    await app.ingest.run(project_id, receipt.job_id)
 
 
 def recall(asked: Asked, hits: Sequence[Hit]) -> float:

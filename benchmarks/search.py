@@ -24,23 +24,24 @@ GROWING = (10_000, 100_000, 1_000_000)
 
 
 def goodness(folder: Path) -> list[Result]:
-    async def work(data: str) -> tuple[list[Quality], list[Quality], list[Brief]]:
+    async def work(data: str) -> tuple[list[Quality], list[Quality], list[Brief], list[Brief]]:
         async with App.open(Settings(data_dir=Path(data))) as app:
             return await quality(app, folder)
 
     with tempfile.TemporaryDirectory() as data:
-        qualities, in_letters, briefs = asyncio.run(work(data))
+        qualities, in_letters, *briefs = asyncio.run(work(data))
     for what, found in ("questions", qualities), ("in letters", in_letters):
         print(f"{what:10} recall@5  hit rate@5  false empties  false finds")
         for one in found:
             print(
                 f"{one.mode:10} {one.recall:8.1%}  {one.hit_rate:10.1%}  {one.empty:13.1%}  {one.false_finds:11.1%}"
             )
-    print("short      false empties  false finds")
-    for short in briefs:
-        print(
-            f"{short.mode:10} {short.empty:6} of {short.about_something:2}  {short.found:5} of {short.about_nothing:2}"
-        )
+    for what, some in zip(("short", "spanish"), briefs, strict=True):
+        print(f"{what:10} false empties  false finds")
+        for brief in some:
+            print(
+                f"{brief.mode:10} {brief.empty:6} of {brief.about_something:3}  {brief.found:5} of {brief.about_nothing:3}"
+            )
     text, vector, hybrid = (found.recall * 100 for found in qualities)
     return [
         Result(

@@ -25,6 +25,7 @@ from whence.offline.extractor import RulesExtractor
 from whence.parse import Limits, Parser
 from whence.providers import ChatModel, Embedders, open_chat_model, open_reranker
 from whence.search import Search
+from whence.search.background import Calibrator
 from whence.settings import Settings
 from whence.store import Store
 from whence.store.migrations import status, upgrade
@@ -130,7 +131,15 @@ class App:
     def ingest(self) -> Ingest:
         # Large texts in memory may together have as many characters as the largest single text.
         room = Room(Limits.of(self.settings).text)
-        return Ingest(self.store, self.storage, self.parser, self.embedders, self.orders, room)
+        return Ingest(
+            self.store,
+            self.storage,
+            self.parser,
+            self.embedders,
+            self.orders,
+            room,
+            Calibrator(self.store, self.embedders),
+        )
 
     @property
     def orders(self) -> Orders:

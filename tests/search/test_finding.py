@@ -15,9 +15,8 @@ from whence.app import App
 from whence.errors import EmbeddingError, ProjectNotFound
 from whence.ingest.reembed import begin_move, move
 from whence.models import DEFAULT_PROJECT_ID, Filters, new_id, now
-from whence.search import Expansion, SearchResult, vectors
+from whence.search import Expansion, Hit, SearchResult, vectors
 from whence.search.index import reindex
-from whence.search.service import Hit
 from whence.settings import Secret, Settings
 
 

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 from tests.search.everyday import EVERYDAY
+from tests.search.german import ASKED, HOUSE
 from tests.search.library import HERONS, TRAINS, WHOLE, Library, texts
 from tests.search.unspaced import CHINESE, JAPANESE, KOREAN, Corpus
 
@@ -157,3 +158,38 @@ async def test_words_come_first_in_a_script_that_the_model_does_not_know(library
     assert "送迎バス" in found[0].chunk["content"]
     assert found[0].text
     assert found[0].cosine is not None
+
+
+async def test_a_small_project_in_a_language_that_the_model_hardly_knows_does_not_come_back_empty(
+    library: Library,
+) -> None:
+    for number, text in enumerate(HOUSE):
+        await library.add(f"{number}.txt", [text], chunking=WHOLE)
+    empty = [question for question in ASKED if not texts(await library.find(question))]
+    assert len(empty) <= 2, empty
+
+
+async def test_a_rare_code_of_the_question_is_evidence(library: Library) -> None:
+    severe = "Those of level SEV1 are told to the director within fifteen minutes."
+    await library.add("levels.txt", [severe])
+    await library.add("trains.md", TRAINS)
+    await library.add("herons.txt", HERONS)
+    for mode in MODES:
+        assert texts(await library.find("Which outages and crashes count as SEV1?", mode=mode))[0] == severe
+        assert texts(await library.find("Which outages and crashes count as SEV2?", mode=mode)) == []
+
+
+async def test_the_background_is_sampled_again_when_a_project_has_grown(library: Library) -> None:
+    async def background() -> object:
+        return (await library.app.store.hits.setting(library.project_id)).background
+
+    await library.add("herons.txt", HERONS)
+    first = await background()
+    assert texts(await library.find("How do I renew a passport of Chile?")) == []  # the setting is cached now
+    for number, text in enumerate(HOUSE):
+        await library.add(f"{number}.txt", [text], chunking=WHOLE)
+    second = await background()
+    assert first != second
+    await library.add("one.txt", ["A single chunk more."])
+    assert await background() == second
+    assert texts(await library.find("Wie erreiche ich den Hausmeister?"))[0] == HOUSE[3]

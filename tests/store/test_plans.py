@@ -35,6 +35,7 @@ from whence.models import (
 from whence.store import (
     Store,
     answers,
+    backgrounds,
     chunks,
     documents,
     evidence,
@@ -92,6 +93,7 @@ from whence.store.staging import Batch
 PLANNED = (
     answers,
     grounds,
+    backgrounds,
     chunks,
     documents,
     evidence,
@@ -201,6 +203,7 @@ INSERT INTO kb.lexical_blocks SELECT project_id, id, 1000 * b, repeat('x', 4000)
 FROM kb.lexical_segments, generate_series(-10, 9) b;
 INSERT INTO kb.lexical_words SELECT project_id, id, 'x' FROM kb.lexical_segments;
 INSERT INTO kb.page_layouts SELECT project_id, id, p, 0, 100, 100, 0, '' FROM kb.documents, generate_series(1, 5) p;
+INSERT INTO kb.backgrounds SELECT id, ident('space', 1), 1, 0, 1, 7, 7 FROM kb.projects;
 UPDATE kb.documents d SET current_job_id = j.id, original_key = d.id::text, text = 'd', origin = 'http://example.org/' || d.id
 FROM kb.jobs j WHERE j.project_id = d.project_id AND j.document_id = d.id;
 INSERT INTO kb.jobs (project_id, id, document_id, type, name, status, file_name, file_type, file_size, created_at)
@@ -444,6 +447,9 @@ def lexical_reads() -> dict[str, Read]:
         "words": lambda s, rows: s.lexical.words(rows[0][2]),
         "earlier claims": lambda s, rows: s.graph.provenance.earlier(rows[0][2], UUID(rows[0][0])),
         "segments with words": lambda s, rows: s.lexical.worded(rows[0][2]),
+        "sample": lambda s, rows: s.backgrounds.sample(rows[0][2], SPACE, count=10),
+        "references": lambda s, _rows: s.backgrounds.references(SPACE, digest=b"x"),
+        "put_references": lambda s, _rows: s.backgrounds.put_references(SPACE, digest=b"x", vectors=b"y"),
         "language": lambda s, rows: s.lexical.language(rows[0][2]),
         "chunks of a document": lambda s, rows: s.chunks.ids_of_document(rows[0][2], rows[0][3]),
         "chunks of a job": lambda s, rows: s.chunks.ids_of_job(rows[0][2], UUID(rows[0][1])),

@@ -60,6 +60,7 @@ def test_the_tables_of_the_design(ask: Any) -> None:
         "rejected_claims",
         "rejected_relationship_claims",
         "lexical_segments",
+        "backgrounds",
         "lexical_words",
         "lexical_blocks",
         "stored_originals",

@@ -13,6 +13,7 @@ from whence.ingest.receive import THEN_EXTRACT
 from whence.job_run import Moved, Run, Stale
 from whence.models import Chunk, Document, EmbeddingSpace, Job, now
 from whence.parse import Parsed, page_at
+from whence.search.background import References, update_background
 from whence.search.index import replace_chunks
 from whence.store import Store
 from whence.store.chunks import Laid
@@ -33,6 +34,7 @@ class Version:
     chunks: Sequence[ChunkResult]
     hashes: Sequence[bytes]
     space: EmbeddingSpace
+    references: References
     language: str
     token_counts: Mapping[bytes, int | None]
     """Token counts of the embedded contents, by content hash."""
@@ -79,6 +81,8 @@ async def publish(store: Store, run: Run, version: Version, orders: Orders) -> t
         await orders.follow(tx, held.project, held.document, wanted=bool(job.config.get(THEN_EXTRACT)))
         if not await tx.jobs.end(job, run.run_id, "completed"):
             raise Stale
+        # Last, so that another publication that waits for this row holds nothing that this one needs.
+        await update_background(tx, job.project_id, version.space, version.references)
     return held.document, original
 
 

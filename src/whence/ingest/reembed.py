@@ -7,6 +7,7 @@ from uuid import UUID
 from whence.errors import ProjectNotFound
 from whence.models import EmbeddingSpace
 from whence.providers import Embedders
+from whence.search.background import Calibrator
 from whence.store import Store
 
 REEMBED = "whence:reembed"
@@ -80,6 +81,7 @@ async def move(
             after = None  # chunks that came in meanwhile are found from the start
             async with store.transaction(patient=True) as tx:
                 await tx.vectors.switch(project_id, new=target.id)
+            await Calibrator(store, embedders).calibrate(project_id)
             continue
         after = some[-1][0]
         missing = [(ident, content) for ident, content in some if content is not None]

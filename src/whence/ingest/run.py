@@ -24,6 +24,7 @@ from whence.job_run import Run, run_job
 from whence.models import EmbeddingSpace, Job, new_id
 from whence.parse import Parsed, Parser, is_code
 from whence.providers import Embedders
+from whence.search.background import Calibrator
 from whence.search.index import segments_of
 from whence.store import Store
 from whence.store.staging import Batch
@@ -72,6 +73,7 @@ class Ingest:
     embedders: Embedders
     orders: Orders
     room: Room
+    calibrator: Calibrator
 
     async def run(
         self, project_id: UUID, job_id: UUID, *, stopping: Callable[[], bool] = lambda: False
@@ -166,6 +168,7 @@ class Ingest:
             chunks=chunks,
             hashes=hashes,
             space=space,
+            references=await self.calibrator.references(space),
             language=language,
             token_counts=done,
             kept=kept,

@@ -18,6 +18,7 @@ from whence.ingest import INGEST, Inbox, Ingest
 from whence.ingest.reembed import REEMBED, move
 from whence.job_run import TryAgain
 from whence.models import now
+from whence.search.background import CALIBRATE
 from whence.search.index import COMPACT, REINDEX
 from whence.search.index import compact as compact_index
 from whence.search.index import reindex as reindex_project
@@ -117,6 +118,12 @@ async def reembed(context: procrastinate.JobContext, project_id: str) -> None:
     if not moved:
         raise TryAgain(0)
     await ask_for_index(duties.store, project)
+
+
+@tasks.task(name=CALIBRATE, pass_context=True, retry=_Again())
+async def calibrate(context: procrastinate.JobContext, project_id: str) -> None:
+    with suppress(ProjectNotFound):
+        await _duties(context).ingest.calibrator.calibrate(UUID(project_id))
 
 
 @tasks.task(name=MAKE_INDEX, pass_context=True, retry=_Again())

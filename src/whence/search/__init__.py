@@ -1,9 +1,11 @@
 """Search: ranks chunks for a question by BM25 and by vectors, and fuses both rankings.
 
-service              runs a search                       expand              context of a chunk
-fuse                 results of both legs, fused         memory_index        small projects held in memory
+service              runs a search                       question            a question and its result
+legs                 runs text and vectors               fuse                results of both, fused
 vectors              the vector leg, HNSW indexes        bm25                the text leg
-relevance_threshold  rejects irrelevant hits             index               writes, merges and checks segments
+expand               context of a chunk                  memory_index        small projects held in memory
+relevance_threshold  rejects irrelevant hits             background          calibrates an embedding space
+index                writes, merges and checks segments
 query                parses the query                    postings            inverted index of a segment
 query_text           questions in a message, text to embed
 vocabulary           corrects misspelt words of a question
@@ -11,16 +13,8 @@ vocabulary           corrects misspelt words of a question
 
 from whence.search.expand import AlikeChunk, Context, Expansion, values_claimed
 from whence.search.fuse import QueryVector
-from whence.search.service import (
-    MAX_LIMIT,
-    MAX_OFFSET,
-    MAX_QUERY,
-    Hit,
-    Mode,
-    Question,
-    Search,
-    SearchResult,
-)
+from whence.search.question import MAX_LIMIT, MAX_OFFSET, MAX_QUERY, Hit, Mode, Question, SearchResult
+from whence.search.service import Search
 from whence.search.vocabulary import replace_words
 from whence.text.lexer import DEFAULT_LANGUAGE
 

@@ -42,6 +42,10 @@ _WORDS_WANTED = 1.2
 """A number of rare words: documents do not repeat all the words of a long question."""
 _LACKING = 4
 """Exponent of the penalty for missing weight."""
+_WITH_CODE = 0.5
+"""Least share of a chunk with a rare code of the question, such as `SEV1`: enough evidence by itself."""
+_RARE_CODE = 0.01
+"""Fraction of the chunks that may have a rare code; three chunks always may."""
 
 _MANY = 1_000_000  # bytes of postings from which scoring runs in a thread, to keep the event loop free
 _RUN = 64  # scores per run; the maximum of each run is compared first
@@ -95,6 +99,9 @@ class Ranking:
             shares = shares * _had(light * most, counts > 0, rarest=_idf(max(self.total, _FEW), 0))
         for places in self.query.questions:
             shares = np.maximum(shares, _share(told[places], most[places], _LEAST))
+        most_having = max(3, _RARE_CODE * self.total)
+        codes = [place for place in self.query.codes if self.frequencies[place] <= most_having]
+        shares = np.maximum(shares, _WITH_CODE * (counts[codes] > 0).any(axis=0))
         return dict(zip(chunk_ids, shares.tolist(), strict=True))
 
     @property

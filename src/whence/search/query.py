@@ -19,6 +19,9 @@ _BRIEF = 32
 _MOST_ALONE = 8
 """Maximum number of single characters that are searched in the chunk texts."""
 
+_CODE = re.compile(r"(?<!\w)(?=\w*(?:\d|[A-Z]\w*[A-Z]))[^\W\d_][\w.-]*\w")
+"""A word of letters and digits, or with two capitals: `SEV1`, `IPv6`, `NASA`."""
+
 # No quote opens right after a digit: there the mark means inches or seconds.
 _QUOTED = re.compile(r'(?<![0-9])"([^"]*)"|“([^”“]*)”')
 
@@ -49,6 +52,8 @@ class Query:
     """Places of adjacent character pairs."""
     of_letters: frozenset[int] = frozenset()
     """Places of pairs whose characters are letters, not syllables or words."""
+    codes: tuple[int, ...] = ()
+    """Places of codes and abbreviations, such as `SEV1`."""
     questions: tuple[list[int], ...] = ()
     """Places of the terms of each question in a message of several sentences."""
 
@@ -79,6 +84,7 @@ class Query:
                 {(places[one], places[other]) for one, other in rows if {one, other} <= places.keys()}
             ),
             of_letters=frozenset(places[one] for one in keys if is_of_letters(terms.get(one, ""))),
+            codes=tuple(places[one] for one in _codes(reader, text) if one in places),
             questions=tuple([places[one] for one in question if one in places] for question in asked),
         )
 
@@ -118,6 +124,14 @@ def _chosen(keys: tuple[int, ...], asked: Collection[int]) -> tuple[int, ...]:
     left = MOST_TERMS - len(first)
     wanted = first.union(others[: left - left // 2], others[len(others) - left // 2 :])
     return tuple(one for one in keys if one in wanted)
+
+
+def _codes(reader: Lexer, text: str) -> set[int]:
+    """Keys of the codes in a text. In a text without small letters capitals mean nothing."""
+    is_shouted = text.upper() == text
+    words = [one for one in _CODE.findall(text) if not is_shouted or any(map(str.isdigit, one))]
+    found = (reader.pieces(word)[0].term for word in words if not is_unspaced(word))
+    return {key(term) for term in found if term is not None}
 
 
 def _weight(term: str, told: Mapping[str, float], *, among_unspaced: bool) -> float:

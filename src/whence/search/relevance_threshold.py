@@ -1,76 +1,80 @@
 """Decides whether any hit is relevant to the question. Pure.
 
-A hit needs a high enough cosine and share of the question's words. The thresholds were measured with real questions on
-relevant and irrelevant documents (docs/search.md). Cosines differ between models, so the cosine thresholds apply only to
-measured models.
+    z + 20 · share ≥ limit,   z = (cosine - mean) / deviation of the background (`background`)
+
+The best of many unrelated chunks is nearer than the best of few, so the limit grows with the number of chunks, as the expected
+maximum of normally distributed numbers does. docs/decisions/0011-relevance-threshold.md has the measurements.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from math import log
+from statistics import NormalDist
 
-from whence.models import ChunkKey, EmbeddingSpace
+from whence.models import ChunkKey
+from whence.search.background import KNOWN
 from whence.search.fuse import Scored
+from whence.store.backgrounds import Background
 
 TEXT_ALONE = 0.14
-"""Threshold without vectors, for the share of the question's maximum BM25 weight."""
+"""Limit of the share without vectors, for the share of the question's maximum BM25 weight."""
+_TEXT_LEAST = 0.09
+"""The same for a project of one chunk."""
+
+SHARE_WEIGHT = 20.0
+_LIMIT = 7.0
+_LEAST = 4.0
+"""The limit for a project of one chunk."""
+_LEAST_UNKNOWN = -2.5
+"""The same in a language that the embedder does not know: there it hardly tells apart what is related."""
+_WITHOUT_WORDS = 2.0
+"""How much lower the limit is in a search by vectors alone."""
+
+MANY = 1_000
+"""Number of chunks from which the limits are the full ones."""
+_UP_TO = NormalDist().inv_cdf(1 - 1 / MANY)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """The measured thresholds of a model."""
-
-    alone: float
-    """For the cosine, in a search by vectors alone."""
-    near: float
-    """For the cosine, whatever the share: the question may use other words."""
-    both: float
-    """For the cosine plus `SHARE_WEIGHT` times the share."""
+def knows(background: Background | None) -> bool:
+    """Whether the embedder knows the language of the project."""
+    return background is None or background.reach >= KNOWN
 
 
-SHARE_WEIGHT = 1.5
+def by_words(background: Background | None, *, is_unspaced: bool) -> bool:
+    """Whether words decide: the embedder knows no language, or not this one and its texts have no spaces.
 
-MEASURED = {("minilm", "all-MiniLM-L6-v2-int8"): Measured(alone=0.40, near=0.44, both=0.54)}
-
-FEW = 200
-"""Number of chunks from which the full thresholds apply. Among fewer, the best is seldom near by chance."""
-
-# How much lower the thresholds are for a project with a single chunk.
-_RELIEF = 0.18
-_ALONE_RELIEF = 0.14
-_NEAR_RELIEF = 0.07
-_TEXT_RELIEF = 0.05  # but not for character pairs: any text has many of them
+    Character pairs of such texts tell more than the words of others, which change their form.
+    """
+    if background is None or knows(background):
+        return False
+    return is_unspaced or background.best_reach < KNOWN
 
 
 def passes(
     hits: Iterable[Scored],
     *,
     shares: Mapping[ChunkKey, float],
-    space: EmbeddingSpace | None,
+    background: Background | None,
     among: int,
-    by_words: bool = False,
+    is_unspaced: bool = False,
 ) -> bool:
-    """Whether any of the hits, the best of `among` chunks, is relevant.
+    """Whether any of the hits, the best of `among` chunks, is relevant. Without a background, every hit near a vector is.
 
-    `shares` has each chunk's share of the question's maximum BM25 weight. `by_words` is for questions in scripts that the
-    measured models do not know: to them all such texts look alike.
+    `shares` has each chunk's share of the question's maximum BM25 weight.
     """
-    few = _few(among)
-    return any(_enough(hit, shares.get(hit.chunk_id, 0.0), space, few, by_words) for hit in hits)
+    grown = NormalDist().inv_cdf(1 - 1 / min(max(among, 2), MANY)) / _UP_TO
+    words_decide = by_words(background, is_unspaced=is_unspaced)
+    least = TEXT_ALONE if is_unspaced else _TEXT_LEAST + grown * (TEXT_ALONE - _TEXT_LEAST)
+    lowest = _LEAST if knows(background) else _LEAST_UNKNOWN
+    limit = lowest + grown * (_LIMIT - lowest)
 
+    def is_enough(hit: Scored) -> bool:
+        share = shares.get(hit.chunk_id, 0.0)
+        if hit.cosine is None or (words_decide and hit.text is not None):
+            return share >= least
+        if background is None:
+            return True
+        z = (hit.cosine - background.mean) / background.deviation
+        if hit.text is None:
+            return not knows(background) or z >= limit - _WITHOUT_WORDS
+        return z + SHARE_WEIGHT * share >= limit
 
-def _few(among: int) -> float:
-    """Falls from 1 for one chunk to 0 for `FEW`, by the logarithm: the nearest of many irrelevant chunks is nearer."""
-    return 1 - log(max(among, 1)) / log(FEW) if among < FEW else 0.0
-
-
-def _enough(hit: Scored, share: float, space: EmbeddingSpace | None, few: float, by_words: bool) -> bool:
-    measured = MEASURED.get((space.provider, space.model)) if space else None
-    if hit.cosine is not None and measured is None:
-        return True
-    if hit.cosine is None or measured is None or (by_words and hit.text is not None):
-        return share >= TEXT_ALONE - (0.0 if by_words else few * _TEXT_RELIEF)
-    if hit.text is None:
-        return hit.cosine >= measured.alone - few * _ALONE_RELIEF
-    together = hit.cosine + SHARE_WEIGHT * share
-    return hit.cosine >= measured.near - few * _NEAR_RELIEF or together >= measured.both - few * _RELIEF
+    return any(map(is_enough, hits))

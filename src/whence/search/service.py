@@ -1,51 +1,29 @@
 """Runs a search: queries text and vectors in parallel, fuses the results, reads the chunks and applies the relevance threshold."""
 
-import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from whence.background import Background
-from whence.errors import EmbeddingError, RerankError
-from whence.models import ChunkKey, EmbeddingSpace, Filters
+from whence.errors import RerankError
+from whence.models import ChunkKey
 from whence.providers import Embedders, Reranker
-from whence.search import bm25
-from whence.search.bm25 import TextHits
 from whence.search.expand import Context, Expander, Expansion
-from whence.search.fuse import TEXT_WEIGHT, WORDS_FIRST, Legs, QueryVector, Scored
+from whence.search.fuse import Legs, Scored
+from whence.search.legs import Asked, LegRunner
 from whence.search.memory_index import HeldProject, Memory
 from whence.search.query import Query
-from whence.search.query_text import gists, one_of
-from whence.search.relevance_threshold import FEW, MEASURED, passes
+from whence.search.question import MAX_OFFSET, Hit, Question, SearchResult
+from whence.search.relevance_threshold import MANY, passes
 from whence.search.vectors import VectorLeg
 from whence.search.vocabulary import SpellingCorrector, replace_words
 from whence.store import Store
-from whence.store.chunks import ChunkView
-from whence.store.connection import busy
-from whence.store.halfvec import halfvecs
-from whence.store.search_reads import FoundChunk, SearchRead, Setting
+from whence.store.search_reads import SearchRead, Setting
 from whence.text.lexer import DEFAULT_LANGUAGE
 
 log = logging.getLogger("whence.search")
-
-Mode = Literal["hybrid", "vector", "text"]
-
-MAX_LIMIT = 100
-MAX_OFFSET = 1_000
-MAX_QUERY = 10_000
-"""Maximum length of a query in characters."""
-
-_CANDIDATES = 30
-"""Minimum number of candidates per leg: one leg may rank high what the other ranks low."""
-_FOR_EACH = 3
-"""Candidates per leg for each requested hit, if that is more."""
-
-_WITH_PHRASE = 200
-"""Maximum number of chunks with the phrases that are ranked by vectors."""
 
 _JUDGED = 10
 """Number of best hits that the relevance threshold looks at, whatever the limit."""
@@ -64,98 +42,6 @@ _REMEMBERED = 60.0
 """Seconds to cache a project's setting. A project that grows may need another method of vector search."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    query: str
-    mode: Mode = "hybrid"
-    limit: int = 10
-    offset: int = 0
-    filters: Filters | None = None
-    expansion: Expansion | None = None
-    floor: bool = True
-    """Return no hits if none is relevant to the question."""
-    min_score: float = 0.0
-    highlight: bool = True
-    """Locate the query's words in the hits."""
-
-    @property
-    def end(self) -> int:
-        """The rank behind the last hit of the page."""
-        return self.offset + self.limit
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
-    found: FoundChunk
-    score: float
-    """From 0 to 1."""
-    text: float | None
-    """BM25; None if the text leg did not run."""
-    cosine: float | None
-    rerank: float | None
-    """The reranker's score; None if it did not score the hit."""
-    highlights: tuple[tuple[int, int], ...]
-    """Spans of the query's words in the chunk's content."""
-    also_in: tuple[FoundChunk, ...] = ()
-    """Other chunks with the same text, which ranked lower."""
-    context: Context | None = None
-
-    @property
-    def chunk(self) -> ChunkView:
-        return self.found.chunk
-
-    @property
-    def distance(self) -> float | None:
-        """Cosine distance, clamped to 0..1."""
-        return None if self.cosine is None else min(max(1.0 - self.cosine, 0.0), 1.0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult:
-    hits: tuple[Hit, ...] = ()
-    total: int = 0
-    """Number of ranked hits to page through; it grows on later pages."""
-    notes: tuple[str, ...] = ()
-    """Notes for the caller on how the hits were found."""
-    vector: QueryVector | None = None
-    """The question's vector if it was embedded, for reuse."""
-    language: str = DEFAULT_LANGUAGE
-    """The language of the project's text index."""
-    corrections: Mapping[str, str] = field(default_factory=dict)
-    """Words of the question that no chunk has, and the words that were searched instead."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """A question to a project, prepared for the legs."""
-
-    project_id: UUID
-    setting: Setting
-    question: Question
-    query: Query
-    documents: Sequence[UUID] | None
-    """The documents that match the filters; None without filters."""
-    held: HeldProject | None
-    """The project, if it is in memory."""
-    corrections: Mapping[str, str] = field(default_factory=dict)
-    widening: int = 1
-    """How many times the usual number of candidates each leg returns."""
-
-    @property
-    def space(self) -> EmbeddingSpace | None:
-        return self.setting.space
-
-    @property
-    def by_words(self) -> bool:
-        """Whether the embedding model does not know the script of the question. To it all such texts look alike."""
-        space = self.setting.space
-        return self.query.is_unspaced and space is not None and (space.provider, space.model) in MEASURED
-
-    @property
-    def candidates(self) -> int:
-        return max(_CANDIDATES, _FOR_EACH * self.question.end) * self.widening
-
-
 class Search:
     def __init__(
         self,
@@ -168,9 +54,9 @@ class Search:
     ) -> None:
         """`memory` is the maximum size in bytes of the projects held in memory."""
         self._store = store
-        self._embedders = embedders
         self._memory = Memory(store, most=memory, background=background)
         self._leg = VectorLeg(store)
+        self._legs = LegRunner(store, embedders, self._leg)
         self._corrector = SpellingCorrector(store)
         self._reranker = reranker
         self._settings: dict[UUID, tuple[float, Setting]] = {}
@@ -224,7 +110,7 @@ class Search:
             documents = await self._store.documents.matching(project_id, question.filters)
             if not documents:
                 return SearchResult(), SearchRead()
-        asked = _Asked(
+        asked = Asked(
             project_id=project_id,
             setting=setting,
             question=question,
@@ -232,7 +118,7 @@ class Search:
             documents=documents,
             held=held,
         )
-        legs = await self._legs(asked)
+        legs = await self._legs.run(asked)
         asked, legs = await self._correct(asked, legs)
         question = asked.question
         nothing = SearchResult(
@@ -247,7 +133,7 @@ class Search:
         # The same text took the places of others, and a leg may have more.
         while also and len(ranked) < count and legs.total >= asked.candidates and asked.widening < _WIDEST:
             asked = replace(asked, widening=asked.widening * _WIDENED)
-            legs = replace(await self._legs(asked), notes=legs.notes)
+            legs = replace(await self._legs.run(asked), notes=legs.notes)
             ranked, reading, also = await self._read(asked, legs, count)
         if not ranked:
             return nothing, reading
@@ -263,7 +149,7 @@ class Search:
         return replace(nothing, hits=hits, total=total), reading
 
     async def _read(
-        self, asked: _Asked, legs: Legs, count: int
+        self, asked: Asked, legs: Legs, count: int
     ) -> tuple[list[Scored], SearchRead, dict[ChunkKey, list[ChunkKey]]]:
         """The best hits, at least `count` if there are as many, the read behind them, and other chunks with the text of each."""
         while chunk_ids := legs.best(count):
@@ -280,7 +166,7 @@ class Search:
             count *= _WIDENED
         return [], SearchRead(), {}
 
-    async def _correct(self, asked: _Asked, legs: Legs) -> tuple[_Asked, Legs]:
+    async def _correct(self, asked: Asked, legs: Legs) -> tuple[Asked, Legs]:
         """Searches again with corrected words if no chunk has some word of the question."""
         missing = legs.ranking.missing if legs.ranking is not None else frozenset()
         if not missing:
@@ -292,7 +178,7 @@ class Search:
         question = replace(asked.question, query=replace_words(text, corrections))
         query = Query.of(question.query, reader.language)
         asked = replace(asked, question=question, query=query, corrections=corrections)
-        legs = await self._legs(asked)
+        legs = await self._legs.run(asked)
         notes = [f"Searched for *{right}* instead of *{wrong}*" for wrong, right in corrections.items()]
         return asked, replace(legs, notes=(*legs.notes, *notes))
 
@@ -314,119 +200,26 @@ class Search:
         scored.sort(key=lambda one: -(one.rerank or 0.0))
         return [*scored, *ranked[_RERANKED:]], ()
 
-    async def _is_about(self, asked: _Asked, legs: Legs, judged: Sequence[Scored]) -> bool:
+    async def _is_about(self, asked: Asked, legs: Legs, judged: Sequence[Scored]) -> bool:
         """Whether any hit is relevant. With phrases every hit is, since it has them all."""
         if asked.query.phrases:
             return bool(judged)
-        among = FEW
+        among = MANY
         if legs.ranking is not None:
             among = legs.ranking.total
         elif asked.space is not None:
-            among = await self._store.nearest.count(asked.project_id, asked.space, most=FEW)
+            among = await self._store.nearest.count(asked.project_id, asked.space, most=MANY)
         return passes(
             judged,
             shares=legs.shares_of(judged),
-            space=asked.space,
+            background=asked.setting.background,
             among=among,
-            by_words=asked.query.is_unspaced,
+            is_unspaced=asked.query.is_unspaced,
         )
-
-    async def _legs(self, asked: _Asked) -> Legs:
-        mode = asked.question.mode
-        if mode == "hybrid" and asked.space is not None:
-            return await self._by_both(asked, asked.space)
-        if mode != "vector":
-            text = await self._by_text(asked)
-            return Legs(text=dict(text.hits), ranking=text.ranking)
-        if asked.space is None:
-            return Legs()
-        if asked.query.phrases:
-            text = await self._by_text(asked, limit=_WITH_PHRASE)
-            vector = await self._vector(asked, asked.space)
-            return Legs(cosines=await self._cosines(asked, vector, text), vector=vector)
-        embedding = asyncio.ensure_future(self._vector(asked, asked.space))
-        return Legs(cosines=await self._near(asked, embedding), vector=embedding.result())
-
-    async def _by_both(self, asked: _Asked, space: EmbeddingSpace) -> Legs:
-        embedding = asyncio.ensure_future(self._vector(asked, space))
-        try:
-            text, cosines = await self._both(asked, embedding)
-        except EmbeddingError as exc:
-            log.warning("Searched by words alone: %s", exc.message)
-            note = f"Found by words alone, without vectors: {exc.message}"
-            text = await self._by_text(asked)
-            return Legs(text=dict(text.hits), ranking=text.ranking, notes=(note,))
-        scores = dict(text.hits)
-        if asked.query.phrases:  # drop near chunks without the phrases
-            cosines = {key: cosine for key, cosine in cosines.items() if key in scores}
-        return Legs(
-            text=scores | text.ranking.scores_of(cosines.keys() - scores.keys()),
-            ranking=text.ranking,
-            cosines=cosines,
-            vector=embedding.result(),
-            text_weight=WORDS_FIRST if asked.by_words else TEXT_WEIGHT,
-        )
-
-    async def _both(
-        self, asked: _Asked, embedding: asyncio.Future[QueryVector]
-    ) -> tuple[TextHits, dict[ChunkKey, float]]:
-        """BM25 hits, and the cosines of the nearest chunks and of these hits."""
-        if asked.held is not None:
-            text = await self._by_text(asked)
-            return text, await self._near(asked, embedding, also={hit.chunk_id for hit in text.hits})
-        with busy():  # while one leg waits for the database, the other needs the processor
-            near, (text, cosines) = await asyncio.gather(
-                self._near(asked, embedding), self._worded(asked, embedding)
-            )
-        return text, cosines | near
-
-    async def _worded(
-        self, asked: _Asked, embedding: asyncio.Future[QueryVector]
-    ) -> tuple[TextHits, dict[ChunkKey, float]]:
-        text = await self._by_text(asked)
-        return text, await self._cosines(asked, await embedding, text)
-
-    async def _cosines(self, asked: _Asked, vector: QueryVector, text: TextHits) -> dict[ChunkKey, float]:
-        ids = [hit.chunk_id for hit in text.hits]
-        return await self._leg.cosines(asked.project_id, vector.space, vector.value, ids)
-
-    async def _by_text(self, asked: _Asked, *, limit: int | None = None) -> TextHits:
-        allowed = None
-        if asked.documents is not None:
-            allowed = partial(self._store.hits.of_documents, asked.project_id, asked.documents)
-        return await bm25.find(
-            self._store,
-            asked.project_id,
-            asked.query,
-            limit=limit or asked.candidates,
-            allowed=allowed,
-            segments=asked.held.postings(asked.query.keys) if asked.held else None,
-        )
-
-    async def _near(
-        self, asked: _Asked, embedding: Awaitable[QueryVector], *, also: Collection[ChunkKey] = ()
-    ) -> dict[ChunkKey, float]:
-        """The cosines of the nearest chunks. From memory, those of `also` as well."""
-        vector = await embedding
-        if asked.held is not None:
-            return asked.held.near(vector.value, limit=asked.candidates, also=also)
-        return await self._leg.nearest(
-            asked.project_id,
-            vector.space,
-            vector.value,
-            among=asked.setting.chunks,
-            limit=asked.candidates,
-            document_ids=asked.documents,
-        )
-
-    async def _vector(self, asked: _Asked, space: EmbeddingSpace) -> QueryVector:
-        embedded = await self._embedders.of(space).embed(gists(asked.question.query))
-        (value,) = halfvecs(one_of(embedded.vectors))
-        return QueryVector(space=space, value=value)
 
     async def _hits(
         self,
-        asked: _Asked,
+        asked: Asked,
         page: Sequence[Scored],
         reading: SearchRead,
         also: Mapping[ChunkKey, Sequence[ChunkKey]],

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from whence.store.answers import Answers, Conversations
+from whence.store.backgrounds import Backgrounds
 from whence.store.chunks import Chunks, Totals
 from whence.store.consistency import Consistency
 from whence.store.documents import Documents
@@ -38,6 +39,7 @@ class Store:
         self.lexical = Lexical(queries)
         self.hits = Hits(queries)
         self.nearest = Nearest(queries)
+        self.backgrounds = Backgrounds(queries)
         self.schemas = Schemas(queries)
         self.graph = Graph(queries)
         self.evidence = EvidenceReads(queries)

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from whence.errors import ChunkNotFound, ProjectNotFound
 from whence.models import ChunkKey, EmbeddingSpace
+from whence.store.backgrounds import Background
 from whence.store.chunks import CHUNK, SELECT_BY_ID, ChunkView, chunk_view
 from whence.store.graph.objects import UNGROUNDED
 from whence.store.halfvec import HalfVector
@@ -16,21 +17,24 @@ from whence.store.vectors import space_of
 
 SETTING: LiteralString = """
 SELECT p.config ->> 'language', s.id, s.provider, s.model, s.dimensions,
-       (SELECT coalesce(sum(l.live), 0) FROM kb.lexical_segments l WHERE l.project_id = %(project_id)s)
+       (SELECT coalesce(sum(l.live), 0) FROM kb.lexical_segments l WHERE l.project_id = %(project_id)s),
+       b.mean, b.deviation, b.reach, b.best_reach
 FROM kb.projects p
 LEFT JOIN kb.embedding_spaces s ON s.id = p.space_id
+LEFT JOIN kb.backgrounds b ON b.project_id = %(project_id)s AND b.space_id = p.space_id
 WHERE p.id = %(project_id)s
 """
 # Also reads the project's setting, so that a search can use a cached one and notice a change.
 _READ: LiteralString = f"""
 SELECT {CHUNK}, d.name, d.mime, (c.metadata ->> 'source_page')::integer,
        (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer,
-       v.embedding <=> %(vector)s::halfvec, uuid_send(c.id), p.config ->> 'language', p.space_id"""
+       v.embedding <=> %(vector)s::halfvec, uuid_send(c.id), p.config ->> 'language', p.space_id, b.mean"""
 _READ_FROM: LiteralString = """
 FROM kb.projects p
 JOIN kb.chunks c ON c.project_id = %(project_id)s
 JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = c.document_id
 LEFT JOIN kb.chunk_vectors v ON v.project_id = %(project_id)s AND v.id = c.id AND v.space_id = %(space_id)s::uuid
+LEFT JOIN kb.backgrounds b ON b.project_id = %(project_id)s AND b.space_id = p.space_id
 WHERE p.id = %(project_id)s AND c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[])
 """
 READ: LiteralString = f"{_READ}{_READ_FROM}"
@@ -86,7 +90,7 @@ ORDER BY own.id, near.distance, o.id
 OBJECTS: dict[bool, LiteralString] = {False: _NEAR + _ENOUGH, True: _NEAR + _AMONG + _ENOUGH}
 
 
-_STATE = 18  # position in a row
+_STATE = 19  # position in a row
 
 
 class Setting(NamedTuple):
@@ -94,14 +98,16 @@ class Setting(NamedTuple):
     space: EmbeddingSpace | None
     chunks: int
     """Number of chunks when this was read."""
+    background: Background | None = None
 
     @property
     def mark(self) -> "SettingMark":
-        return self.language, self.space.id if self.space else None
+        mean = self.background.mean if self.background else None
+        return self.language, self.space.id if self.space else None, mean
 
 
-SettingMark = tuple[str | None, UUID | None]
-"""Language and space id, which identify a setting."""
+SettingMark = tuple[str | None, UUID | None, float | None]
+"""Language, space id and mean of the background, which identify a setting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +142,7 @@ class SearchRead:
         return cls(
             {row[15]: row for row in rows},
             {row[15]: row[14] for row in rows if row[14] is not None},
-            (rows[0][16], rows[0][17]) if rows else None,
+            (rows[0][16], rows[0][17], rows[0][18]) if rows else None,
             rows[0][_STATE] if rows and len(rows[0]) > _STATE else None,
             missing,
         )
@@ -172,7 +178,8 @@ class Hits(Statements):
         row = await self._queries.one(SETTING, {"project_id": project_id})
         if row is None:
             raise ProjectNotFound(details={"project_id": str(project_id)})
-        return Setting(row[0], space_of(row[1:5]), int(row[5]))
+        background = None if row[6] is None else Background(*row[6:10])
+        return Setting(row[0], space_of(row[1:5]), int(row[5]), background)
 
     async def read(
         self,
