@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, LiteralString
 
 import httpx
 import psycopg
+import pytest
 from tests.api.ingesting import DOCUMENTS, data_of, ended, ingest
 from tests.chat_endpoint import ChatEndpoint, Messages, says
 
@@ -25,6 +26,21 @@ Told = Callable[[str, dict[str, dict[str, Any]]], Any]
 
 def with_model(settings: Settings, endpoint: ChatEndpoint, **more: Any) -> Settings:
     return replace(settings, llm_base_url=endpoint.url, llm_model="test-1", llm_attempts=1, **more)
+
+
+def scripted(told: Told = lambda *_: {"objects": []}) -> tuple[Any, Any]:
+    """Two fixtures for a module: `model`, an endpoint that replies this, and `settings` with that model."""
+
+    @pytest.fixture
+    def model() -> Iterator[ChatEndpoint]:
+        with ChatEndpoint(replies(told)) as endpoint:
+            yield endpoint
+
+    @pytest.fixture
+    def settings(settings: Settings, model: ChatEndpoint) -> Settings:
+        return with_model(settings, model)
+
+    return model, settings
 
 
 def replies(told: Told) -> Any:

@@ -20,6 +20,7 @@ JobStatus = Literal["pending", "processing", "completed", "failed", "cancelled"]
 JobStage = Literal["parsing", "chunking", "embedding", "storing", "extracting"]
 ExtractionSwitch = Literal["auto", "manual"]
 Grounding = Literal["strict", "lenient"]
+Media = Literal["defused", "allowed"]
 ExtractorName = str
 """`model`, `rules`, or the name of an extractor from another distribution."""
 
@@ -371,6 +372,8 @@ class FoundElement:
 
 ClaimKey = tuple[UUID, str]
 """The object and the property that identify a claim of a chunk."""
+TieKey = tuple[str, UUID, UUID]
+"""The type and the ends that identify a relationship claim of a chunk."""
 ObjectKey = tuple[str, str]
 """Type and normalised name, which identify an object in its project."""
 
@@ -449,6 +452,8 @@ class ChunkExtraction:
     aliases: Sequence[FoundAlias] = ()
     withdrawn: Sequence[ClaimKey] = ()
     """Earlier claims of the chunk that do not hold any more."""
+    withdrawn_ties: Sequence[TieKey] = ()
+    """The same of relationships."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     extracted_at: datetime = field(default_factory=now)

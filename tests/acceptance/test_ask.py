@@ -61,6 +61,19 @@ def test_footnotes_below_are_those_in_the_answer_wherever_numbers_of_the_documen
         assert stocked.run("ask", "Where was the ferry built?", "--no-stream").stdout == said
 
 
+def test_ungrounded_values_are_used_only_if_asked_for(stocked: "Installation", tmp_path: Path) -> None:
+    invented = {"type": "Place", "name": "Westport", "population": "48,211"}
+    with ChatEndpoint(says(json.dumps({"objects": [invented]}))) as model:
+        stocked.env |= {"WHENCE_LLM_BASE_URL": model.url, "WHENCE_LLM_MODEL": "test"}
+        stocked.run("projects", "set", "default", "--grounding=lenient")
+        (tmp_path / "town.md").write_text("Westport lies on a river.")
+        stocked.run("ingest", str(tmp_path / "town.md"))
+        stocked.run("extract")
+        for more, is_used in (((), False), (("--include-ungrounded",), True)):
+            stocked.run("ask", "How many people live in Westport?", *more)
+            assert ("48,211" in str(model.prompts[-1])) == is_used
+
+
 def test_a_running_server_is_no_hindrance(stocked: "Installation") -> None:
     before = stocked.run("ask", QUESTION).stdout
     serving = stocked.serve().ready()

@@ -25,6 +25,7 @@ def test_projects(hosted: "Installation") -> None:
         "chunking": None,
         "verify": None,
         "grounding": None,
+        "media": None,
     }
     assert created["language"] == "english"
     assert UUID(created["id"]).version == 7
@@ -181,6 +182,7 @@ def test_what_is_chosen_for_a_project_is_set_and_shown(hosted: "Installation") -
         "chunking": None,
         "verify": None,
         "grounding": "lenient",
+        "media": None,
     }
     assert shown["config"] == chosen
     assert shown["language"] == "german"
@@ -194,6 +196,7 @@ def test_what_is_chosen_for_a_project_is_set_and_shown(hosted: "Installation") -
         "chunking": None,
         "verify": None,
         "grounding": None,
+        "media": None,
     }
     assert back["description"] is None
     assert "extraction  manual (by default)" in hosted.run("projects", "show", "Manuals").stdout
@@ -230,6 +233,7 @@ def test_what_is_set_must_be_known(hosted: "Installation") -> None:
         "chunking": None,
         "verify": None,
         "grounding": None,
+        "media": None,
     }
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
-from tests.graphs import picture, require_sound, say, thing, update
+from tests.graphs import picture, require_sound, say, thing, tie, update
 from tests.oauth import Told, tell
 from tests.samples import AddSample
 
@@ -37,7 +37,12 @@ async def test_objects(hosted: "Installation", told: Told) -> None:
     assert (one["id"], one["claim_count"]) == (str(told.oauth), 5)
     title, _, *rows = hosted.run("objects", "show", str(told.oauth)).stdout.splitlines()
     assert title == f"Requirement OAuth 2.0  {told.oauth}"
-    assert [row.split("  ")[0] for row in rows] == ["description", "expiration", "name"]
+    assert [row.split("  ")[0] for row in rows] == [
+        "description",
+        "expiration",
+        "name",
+        "Gateway checks OAuth 2.0",
+    ]
     assert "1 hour" in rows[1]
     assert "spec.pdf, page 2, chunk 1" in rows[1]
 
@@ -98,6 +103,26 @@ async def test_objects_are_corrected_and_restored(
     nothing = hosted.refused("objects", "restore", "oauth 2.0", code=1)
     assert nothing == "There is no correction of 'oauth 2.0' to undo"
     assert len(hosted.json("objects", "history")) == 10
+    require_sound(dsn)
+
+
+async def test_a_relationship_is_rejected_and_restored(
+    hosted: "Installation", told: Told, store: Store, dsn: str
+) -> None:
+    related = [tie(told.oauth, "guards", told.gateway)]
+    await say(store, told.chunks[3], ties=related, schema=2)
+    line = next(
+        one for one in hosted.run("objects", "show", "gateway").stdout.splitlines() if "guards" in one
+    )
+    assert line.startswith("OAuth 2.0 guards Gateway  ")
+    reject = ("objects", "reject", f"--relationship={line.split()[-1]}")
+    said = hosted.run(*reject, "--reason=No", "--author=Ada").stdout
+    assert "reject OAuth 2.0 guards Gateway" in said
+    assert "guards" not in hosted.run("objects", "show", "gateway").stdout
+    assert hosted.refused(*reject, code=1) == "Relationship not found"
+    assert "OBJECT" in hosted.run(*reject, "gateway", code=2).stderr
+    hosted.run("objects", "restore", "oauth 2.0")
+    assert line in hosted.run("objects", "show", "gateway").stdout
     require_sound(dsn)
 
 
@@ -178,6 +203,10 @@ async def test_suggestions_are_listed_accepted_and_dismissed(
     said = hosted.run("objects", "suggestions", f"--dismiss={spelling[0]}").stdout
     assert said == "Gateway and Gatewey are not suggested again.\n"
     assert hosted.json("objects", "suggestions", "--type=Component") == []
+    (dismissed,) = hosted.json("objects", "suggestions", "--dismissed")
+    said = hosted.run("objects", "suggestions", f"--undo={dismissed['id']}").stdout
+    assert said == "Gateway and Gatewey are suggested again.\n"
+    assert hosted.json("objects", "suggestions") == [dismissed]
     gone = hosted.refused("objects", "suggestions", f"--accept={uuid4()}", code=1)
     assert gone == "Merge suggestion not found"
 

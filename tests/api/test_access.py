@@ -88,6 +88,7 @@ NEEDS: dict[str, Scope] = {
     "GET /api/v1/projects/{project_id}/merge-suggestions": "read",
     "POST /api/v1/projects/{project_id}/merge-suggestions/{suggestion_id}/accept": "write",
     "POST /api/v1/projects/{project_id}/merge-suggestions/{suggestion_id}/dismiss": "write",
+    "POST /api/v1/projects/{project_id}/merge-suggestions/{suggestion_id}/undo": "write",
     "GET /api/v1/projects/{project_id}/curations": "read",
     "GET /api/v1/objects/{object_id}/curations": "read",
     "POST /api/v1/curations/{curation_id}/undo": "write",
@@ -233,7 +234,12 @@ class World:
             "job_id": str(sample.job.id),
             "chunk_id": sample.ids[0],
         }
-        return {**self.ids(), **ids, **await self.graph(sample), **await self.answer(project_id)}
+        made = await self.graph(sample)
+        if route.endswith("{suggestion_id}/undo"):
+            suggestions = self.app.store.graph.suggestions
+            found = await suggestions.get(project_id, UUID(made["suggestion_id"]))
+            await suggestions.dismiss(project_id, found)
+        return {**self.ids(), **ids, **made, **await self.answer(project_id)}
 
     async def answer(self, project_id: UUID) -> dict[str, str]:
         """Stored without a key: every key of the project sees it."""

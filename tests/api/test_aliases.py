@@ -1,17 +1,15 @@
 """A chunk that calls something by an alias that its context resolves: the full name is accepted, and the alias is kept and found."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 from tests.api.ingesting import data_of
 from tests.chat_endpoint import ChatEndpoint, says
-from tests.extracting import PROJECTS, extract, ingest_parts, replies, rows, with_model
+from tests.extracting import PROJECTS, extract, ingest_parts, replies, rows, scripted
 from tests.graphs import require_sound
 
 from whence.models import DEFAULT_PROJECT_ID
-from whence.settings import Settings
 
 NAME = "Association of Southeast Asian Nations"
 DEFINED = f"The {NAME} (ASEAN) was founded in Bangkok."
@@ -23,15 +21,7 @@ SCHEMA: dict[str, Any] = {
 OBJECTS = "/api/v1/objects"
 
 
-@pytest.fixture
-def model() -> Iterator[ChatEndpoint]:
-    with ChatEndpoint(replies(lambda *_: {"objects": []})) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def settings(settings: Settings, model: ChatEndpoint) -> Settings:
-    return with_model(settings, model)
+model, settings = scripted()
 
 
 def organization(name: str = NAME, **properties: Any) -> dict[str, Any]:

@@ -1,19 +1,16 @@
 """Contradicting claims: both are shown with their words and places, and which one is current."""
 
-from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
 from tests.api.ingesting import DOCUMENTS, data_of, error_of
-from tests.chat_endpoint import ChatEndpoint
-from tests.extracting import PROJECTS, extractions, ingest_parts, put_schema, replies, with_model
-from tests.graphs import say, thing
+from tests.extracting import PROJECTS, extractions, ingest_parts, put_schema, scripted
+from tests.graphs import say, thing, tie
 from tests.samples import AddSample
 
 from whence.models import DEFAULT_PROJECT_ID
-from whence.settings import Settings
 from whence.store import Store
 
 CONFLICTS = f"{PROJECTS}/{DEFAULT_PROJECT_ID}/conflicts"
@@ -27,15 +24,7 @@ def told(chunk: str, known: dict[str, dict[str, Any]]) -> Any:
     return {"objects": [{**subject, "power": power}]}
 
 
-@pytest.fixture
-def model() -> Iterator[ChatEndpoint]:
-    with ChatEndpoint(replies(told)) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def settings(settings: Settings, model: ChatEndpoint) -> Settings:
-    return with_model(settings, model)
+model, settings = scripted(told)
 
 
 async def test_documents_that_contradict_each_other_are_listed_as_conflicts(
@@ -121,6 +110,33 @@ async def test_conflicts_are_filtered_and_paged(
     assert data["pagination"] == {"total": 3, "limit": 1, "offset": 1, "has_more": True}
     error_of(await client.get(CONFLICTS, params={"object": "x"}), 400, "INVALID_UUID")
     error_of(await client.get(f"{PROJECTS}/{uuid4()}/conflicts"), 404, "PROJECT_NOT_FOUND")
+
+
+async def test_properties_of_relationships_conflict_too(
+    client: httpx.AsyncClient, store: Store, add_sample: AddSample
+) -> None:
+    sample = await add_sample()
+    for chunk, since in zip(sample.chunks, ("2019", "2021"), strict=False):
+        related = [tie("Anna", "works_in", "Oslo", since=since, desk="A 1", days=[since])]
+        await say(store, chunk, thing("Anna"), thing("Oslo"), thing("Pump", power=since), ties=related)
+    data = data_of(await client.get(CONFLICTS))
+    assert data["pagination"]["total"] == 2
+    pump, found = data["items"]
+    assert (pump["property_name"], pump["relationship"]) == ("power", None)
+    assert (found["object_name"], found["property_name"], found["value_count"]) == ("Anna", "since", 2)
+    assert found["relationship"]["type"] == "works_in"
+    assert found["relationship"]["target"]["name"] == "Oslo"
+    assert [(one["value"], one["current"]) for one in found["claims"]] == [("2021", True), ("2019", False)]
+    assert {one["chunk_id"] for one in found["claims"]} == set(sample.ids[:2])
+    for query, expected in (
+        ({"object": found["relationship"]["target"]["id"]}, [found]),
+        ({"type": "works_in"}, [found]),
+        ({"property": "power"}, [pump]),
+        ({"limit": "1", "offset": "1"}, [found]),
+    ):
+        assert data_of(await client.get(CONFLICTS, params=query))["items"] == expected, query
+    impact = data_of(await client.get(f"/api/v1/chunks/{sample.ids[1]}/deletion-impact"))
+    assert impact["conflicts"] == 2
 
 
 async def test_one_document_may_contradict_itself(

@@ -1,19 +1,16 @@
 """A person's word is a claim, too: it is set, rejected and restored, has an author and a reason, and lasts."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
 from tests.api.ingesting import DOCUMENTS, data_of, error_of, put
-from tests.chat_endpoint import ChatEndpoint
-from tests.extracting import PROJECTS, extract, graph, ingest_parts, paragraphs, replies, rows, with_model
+from tests.extracting import PROJECTS, extract, graph, ingest_parts, paragraphs, rows, scripted
 from tests.graphs import require_sound
 
 from whence.models import DEFAULT_PROJECT_ID
-from whence.settings import Settings
 from whence.store import Store
 
 OBJECTS = "/api/v1/objects"
@@ -47,15 +44,7 @@ def told(primary: str, _known: dict[str, dict[str, Any]]) -> Any:
     return {"objects": objects, "relationships": ties}
 
 
-@pytest.fixture
-def model() -> Iterator[ChatEndpoint]:
-    with ChatEndpoint(replies(told)) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def settings(settings: Settings, model: ChatEndpoint) -> Settings:
-    return with_model(settings, model)
+model, settings = scripted(told)
 
 
 @pytest.fixture

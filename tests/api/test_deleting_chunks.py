@@ -1,7 +1,6 @@
 """One chunk is deleted out of a document: what it alone said goes with it, and all else goes on as before."""
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -10,28 +9,18 @@ import pytest
 from tests.api.ingesting import DOCUMENTS, JOBS, count, data_of, ended, error_of, ingest, no_embedding, put
 from tests.api.services import PARTS, held, told, until_asked, words
 from tests.chat_endpoint import ChatEndpoint
-from tests.extracting import CUT, extract, graph, paragraphs, replies, rows, with_model
+from tests.extracting import CUT, extract, graph, paragraphs, rows, scripted
 from tests.graphs import picture, require_sound, say, thing, tie
 from tests.samples import AddSample
 
 from whence.models import DEFAULT_PROJECT_ID
-from whence.settings import Settings
 from whence.store import Store
 
 CHUNKS = "/api/v1/chunks"
 SERVICES = (*PARTS, "Delta is the fourth service.", "Alpha and Delta are the last words.")
 
 
-@pytest.fixture
-def model() -> Iterator[ChatEndpoint]:
-    """Each chunk speaks of its own service alone."""
-    with ChatEndpoint(replies(lambda primary, _: told(primary, {}))) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def settings(settings: Settings, model: ChatEndpoint) -> Settings:
-    return with_model(settings, model)
+model, settings = scripted(lambda primary, _: told(primary, {}))
 
 
 async def document_of(client: httpx.AsyncClient) -> tuple[str, list[dict[str, Any]]]:

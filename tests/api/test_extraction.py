@@ -3,7 +3,6 @@
 import json
 import re
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -25,7 +24,7 @@ from tests.extracting import (
     put_schema,
     replies,
     rows,
-    with_model,
+    scripted,
 )
 from tests.graphs import require_sound
 from tests.loopback import Request
@@ -36,15 +35,7 @@ from whence.settings import Settings
 NOTHING = json.dumps({"objects": [], "relationships": []})
 
 
-@pytest.fixture
-def model() -> Iterator[ChatEndpoint]:
-    with ChatEndpoint(replies(told)) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def settings(settings: Settings, model: ChatEndpoint) -> Settings:
-    return with_model(settings, model)
+model, settings = scripted(told)
 
 
 @pytest.mark.parametrize(

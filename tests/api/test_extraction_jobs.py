@@ -1,6 +1,5 @@
 """The life of an extraction: what stops it, what it waits for, and what may be done about it."""
 
-from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -21,24 +20,14 @@ from tests.extracting import (
     paragraphs,
     replies,
     rows,
-    with_model,
+    scripted,
 )
 from tests.graphs import require_sound
 from tests.loopback import status
 
 from whence.models import DEFAULT_PROJECT_ID
-from whence.settings import Settings
 
-
-@pytest.fixture
-def model() -> Iterator[ChatEndpoint]:
-    with ChatEndpoint(replies(told)) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def settings(settings: Settings, model: ChatEndpoint) -> Settings:
-    return with_model(settings, model)
+model, settings = scripted(told)
 
 
 async def test_where_no_chunk_can_be_read_the_job_fails_and_can_be_tried_again(
@@ -301,6 +290,42 @@ async def test_a_document_deleted_while_it_is_read_leaves_nothing(
     await until_idle(dsn)
     assert graph(dsn) == {}
     assert rows(dsn, "SELECT count(*) FROM kb.object_vectors") == [(0,)]
+
+
+async def test_a_project_is_ordered_at_once_and_has_one_job_for_its_progress(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    ids = [await ingest_parts(by_hand, f"Alpha is part {at}.") for at in range(3)]
+    path = f"{PROJECTS}/{DEFAULT_PROJECT_ID}/reextract"
+    with held(model) as let_go:
+        ordered = data_of(await by_hand.post(path), 202)
+        assert [one["documentId"] for one in ordered["jobs"]] == ids
+        await until_asked(model, times=1)
+        parent = data_of(await by_hand.get(f"{JOBS}/{ordered['jobId']}"))
+        assert (parent["status"], parent["document_id"], parent["completed_at"]) == ("processing", None, None)
+        assert sum(parent["jobs"].values()) == 3
+        let_go.set()
+    await until_idle(dsn)
+    parent = data_of(await by_hand.get(f"{JOBS}/{ordered['jobId']}"))
+    assert (parent["status"], parent["done"], parent["total"]) == ("completed", 3, 3)
+    assert parent["jobs"] == {"pending": 0, "processing": 0, "completed": 3, "failed": 0, "cancelled": 0}
+    error_of(await by_hand.post(f"{JOBS}/{ordered['jobId']}/cancel"), 409, "CONFLICT")
+    nothing = data_of(await by_hand.post(path), 202)
+    assert (nothing["jobId"], nothing["jobs"]) == (None, [])
+
+
+async def test_extractions_that_were_ordered_together_are_cancelled_together(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    for at in range(2):
+        await ingest_parts(by_hand, f"Alpha is part {at}.")
+    with held(model) as let_go:
+        ordered = data_of(await by_hand.post(f"{PROJECTS}/{DEFAULT_PROJECT_ID}/reextract"), 202)
+        cancelled = data_of(await by_hand.post(f"{JOBS}/{ordered['jobId']}/cancel"))
+        assert (cancelled["status"], cancelled["jobs"]["cancelled"]) == ("cancelled", 2)
+        let_go.set()
+    await until_idle(dsn)
+    assert graph(dsn) == {}
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,18 @@ async def test_the_graph_source_has_only_claims_whose_chunks_pass_the_filter(
     assert "Narvik" not in new
 
 
+async def test_a_claim_that_a_person_corrected_is_not_told(
+    client: httpx.AsyncClient, documents: list[dict[str, Any]]
+) -> None:
+    (anna,) = data_of(await client.get("/api/v1/objects", params={"name": "Anna"}))["items"]
+    for role, is_told in (("head of law", False), ("head of travel", True)):
+        data_of(await client.patch(f"/api/v1/objects/{anna['id']}", json={"set": {"role": role}}))
+        old = await graph_of(client, documentIds=[documents[0]["documentId"]])
+        assert old is not None
+        assert ("head of travel" in old) == is_told
+        assert "head of law" not in old
+
+
 async def test_a_filter_that_leaves_no_claim_leaves_no_graph_source(
     client: httpx.AsyncClient, documents: list[dict[str, Any]]
 ) -> None:

@@ -1,10 +1,8 @@
 """Chunks that confirm what is known without a model's word, and what a second reading withdraws."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
-import pytest
 from tests.api.ingesting import DOCUMENTS, data_of
 from tests.chat_endpoint import ChatEndpoint
 from tests.extracting import (
@@ -17,12 +15,11 @@ from tests.extracting import (
     put_schema,
     replies,
     rows,
-    with_model,
+    scripted,
 )
 from tests.graphs import require_sound
 
 from whence.models import DEFAULT_PROJECT_ID
-from whence.settings import Settings
 
 NAME = "Harbour Light"
 SAID = {"type": "Requirement", "name": NAME, "power": "55 kW", "state": "open", "owner": "Jane Doe"}
@@ -30,16 +27,7 @@ FIRST = "The Harbour Light draws 55 kW and is open. Jane Doe owns it."
 SECOND = "We measured the Harbour Light again: 55 kW. The road is open, says Jane Doe."
 
 
-@pytest.fixture
-def model() -> Iterator[ChatEndpoint]:
-    """It obeys the instructions: what it is shown, it does not repeat."""
-    with ChatEndpoint(replies(lambda _, known: {"objects": [] if NAME in known else [SAID]})) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def settings(settings: Settings, model: ChatEndpoint) -> Settings:
-    return with_model(settings, model)
+model, settings = scripted(lambda _, known: {"objects": [] if NAME in known else [SAID]})
 
 
 async def sources(client: httpx.AsyncClient) -> dict[str, list[tuple[str, str, str, bool]]]:

@@ -1,6 +1,5 @@
 """What becomes of a reply, from end to end: what the chunk says, what only its context says, and what was known already."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -17,27 +16,18 @@ from tests.extracting import (
     put_schema,
     replies,
     rows,
-    with_model,
+    scripted,
 )
 from tests.graphs import picture, require_sound
 
 from whence.models import DEFAULT_PROJECT_ID
-from whence.settings import Settings
 
 NAME = "OAuth 2.0"
 NEW = {"type": "Requirement", "name": NAME, "description": "Must support OAuth"}
 FIRST = "The system must support OAuth 2.0 for authentication. Must support OAuth for all users at login."
 
 
-@pytest.fixture
-def model() -> Iterator[ChatEndpoint]:
-    with ChatEndpoint(replies(lambda *_: {"objects": []})) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def settings(settings: Settings, model: ChatEndpoint) -> Settings:
-    return with_model(settings, model)
+model, settings = scripted()
 
 
 async def test_what_the_seed_asks_for_under_a_second_schema_is_taken_over(

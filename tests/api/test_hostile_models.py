@@ -1,33 +1,23 @@
 """Replies that no model should give: each comes to a clear end, nothing is half-written, and no other project is touched."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 from tests.api.ingesting import data_of
 from tests.chat_endpoint import ChatEndpoint, says
-from tests.extracting import PROJECTS, extract, graph, ingest_parts, replies, rows, with_model
+from tests.extracting import PROJECTS, extract, graph, ingest_parts, replies, rows, scripted
 from tests.graphs import require_sound
 
 from whence.models import DEFAULT_PROJECT_ID
-from whence.settings import Settings
 
 TEXT = "Alpha is a service with 7 ports."
 ALPHA = {"type": "Component", "name": "Alpha", "description": "a service with 7 ports"}
 DEEP = json.loads('{"a": ' * 50 + "1" + "}" * 50)
 
 
-@pytest.fixture
-def model() -> Iterator[ChatEndpoint]:
-    with ChatEndpoint(replies(lambda *_: {"objects": [ALPHA]})) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def settings(settings: Settings, model: ChatEndpoint) -> Settings:
-    return with_model(settings, model)
+model, settings = scripted(lambda *_: {"objects": [ALPHA]})
 
 
 WRONG: dict[str, Any] = {

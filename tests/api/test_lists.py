@@ -1,18 +1,16 @@
 """Lists collect the elements of all claims, each with its own source, unless the schema says that the newest replaces."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 from tests.api.ingesting import DOCUMENTS, data_of, error_of
 from tests.chat_endpoint import ChatEndpoint
-from tests.extracting import PROJECTS, extract, graph, ingest_parts, replies, with_model
+from tests.extracting import PROJECTS, extract, graph, ingest_parts, replies, scripted
 from tests.graphs import require_sound
 
 from whence.models import DEFAULT_PROJECT_ID
-from whence.settings import Settings
 
 SCHEMA = f"{PROJECTS}/{DEFAULT_PROJECT_ID}/schema"
 FIRST, SECOND, THIRD = (
@@ -35,15 +33,7 @@ def told(text: str, objects: dict[str, dict[str, Any]]) -> Any:
     ]
 
 
-@pytest.fixture
-def model() -> Iterator[ChatEndpoint]:
-    with ChatEndpoint(replies(told)) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def settings(settings: Settings, model: ChatEndpoint) -> Settings:
-    return with_model(settings, model)
+model, settings = scripted(told)
 
 
 async def set_schema(client: httpx.AsyncClient, **more: Any) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import logging
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -10,21 +9,11 @@ import psycopg
 import pytest
 from tests.api.ingesting import DOCUMENTS, data_of, error_of, put, upload
 from tests.chat_endpoint import ChatEndpoint
-from tests.extracting import (
-    PROJECTS,
-    extract,
-    graph,
-    ingest_parts,
-    paragraphs,
-    put_schema,
-    replies,
-    with_model,
-)
+from tests.extracting import PROJECTS, extract, graph, ingest_parts, paragraphs, put_schema, replies, scripted
 from tests.files.office import docx
 from tests.graphs import require_sound
 
 from whence.models import DEFAULT_PROJECT_ID
-from whence.settings import Settings
 
 OLD = "Pump P-1 has a power of 40 kW."
 NEW = "Pump P-1 has a power of 55 kW."
@@ -42,15 +31,7 @@ def told(text: str, _objects: object) -> Any:
     return [{"type": "Requirement", "name": "Pump P-1", **power}] if "P-1" in text else []
 
 
-@pytest.fixture
-def model() -> Iterator[ChatEndpoint]:
-    with ChatEndpoint(replies(told)) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def settings(settings: Settings, model: ChatEndpoint) -> Settings:
-    return with_model(settings, model)
+model, settings = scripted(told)
 
 
 def power(dsn: str) -> Any:

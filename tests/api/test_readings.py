@@ -1,17 +1,12 @@
 """What an extraction made of each chunk: over HTTP, with what was rejected of a model's reply."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
 import httpx
-import pytest
 from tests.api.ingesting import JOBS, data_of, error_of, ingest
-from tests.chat_endpoint import ChatEndpoint
-from tests.extracting import extract, ingest_parts, replies, with_model
-
-from whence.settings import Settings
+from tests.extracting import extract, ingest_parts, scripted
 
 PARTS = (
     "Alpha is the first service.",
@@ -37,15 +32,7 @@ def told(primary: str, _known: Any) -> Any:
     return {"objects": []}
 
 
-@pytest.fixture
-def model() -> Iterator[ChatEndpoint]:
-    with ChatEndpoint(replies(told)) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def settings(settings: Settings, model: ChatEndpoint) -> Settings:
-    return with_model(settings, model)
+model, settings = scripted(told)
 
 
 async def readings(client: httpx.AsyncClient, job_id: str, **params: Any) -> list[dict[str, Any]]:

@@ -1,9 +1,6 @@
 """Reading again: what changed, a whole project, and what needs no reading."""
 
-from collections.abc import Iterator
-
 import httpx
-import pytest
 from tests.api.ingesting import DOCUMENTS, data_of, ended, put
 from tests.api.services import PARTS, told
 from tests.chat_endpoint import ChatEndpoint
@@ -17,23 +14,13 @@ from tests.extracting import (
     provenance,
     put_schema,
     replies,
-    with_model,
+    scripted,
 )
 from tests.graphs import require_sound
 
 from whence.models import DEFAULT_PROJECT_ID
-from whence.settings import Settings
 
-
-@pytest.fixture
-def model() -> Iterator[ChatEndpoint]:
-    with ChatEndpoint(replies(told)) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def settings(settings: Settings, model: ChatEndpoint) -> Settings:
-    return with_model(settings, model)
+model, settings = scripted(told)
 
 
 async def test_an_update_reads_only_what_is_new(

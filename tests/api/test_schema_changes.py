@@ -1,6 +1,5 @@
 """What becomes of the graph when the schema changes, and what of that needs no model."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -16,25 +15,16 @@ from tests.extracting import (
     provenance,
     replies,
     rows,
-    with_model,
+    scripted,
 )
 from tests.graphs import require_sound
 
 from whence.models import DEFAULT_PROJECT_ID
-from whence.settings import Settings
 
 SCHEMA = f"{PROJECTS}/{DEFAULT_PROJECT_ID}/schema"
 
 
-@pytest.fixture
-def model() -> Iterator[ChatEndpoint]:
-    with ChatEndpoint(replies(lambda *_: {"objects": []})) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def settings(settings: Settings, model: ChatEndpoint) -> Settings:
-    return with_model(settings, model)
+model, settings = scripted()
 
 
 def says(model: ChatEndpoint, *objects: dict[str, Any], ties: tuple[dict[str, Any], ...] = ()) -> None:

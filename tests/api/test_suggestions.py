@@ -59,8 +59,12 @@ async def test_an_abbreviation_and_its_long_name_are_suggested_accepted_and_dism
     assert data_of(await client.get(SUGGESTIONS))["items"] == []
     await say(store, sample.chunks[1], thing("Harbour Master"), thing("Harbor Master"))
     assert data_of(await client.get(SUGGESTIONS))["items"] == []
-    # Whoever changes their mind may accept it all the same.
-    data_of(await client.post(f"{SUGGESTIONS}/{spelling['id']}/accept"))
+    # The dismissal can be undone, once.
+    gone = data_of(await client.get(SUGGESTIONS, params={"dismissed": "true"}))["items"]
+    assert [one["id"] for one in gone] == [spelling["id"]]
+    assert data_of(await client.post(f"{SUGGESTIONS}/{spelling['id']}/undo")) == gone[0]
+    assert data_of(await client.get(SUGGESTIONS))["items"] == gone
+    error_of(await client.post(f"{SUGGESTIONS}/{spelling['id']}/undo"), 409, "CONFLICT")
 
 
 @pytest.mark.usefixtures("sample")
@@ -72,7 +76,7 @@ async def test_suggestions_are_filtered_and_paged(client: httpx.AsyncClient) -> 
     assert data_of(await client.get(SUGGESTIONS, params={"type": "Treaty"}))["items"] == []
     only = data_of(await client.get(SUGGESTIONS, params={"object": first["drop"]["id"]}))["items"]
     assert only == [first]
-    for act in ("accept", "dismiss"):
+    for act in ("accept", "dismiss", "undo"):
         error_of(await client.post(f"{SUGGESTIONS}/{uuid4()}/{act}"), 404, "SUGGESTION_NOT_FOUND")
         error_of(await client.post(f"{SUGGESTIONS}/x/{act}"), 400, "INVALID_UUID")
         path = f"{PROJECTS}/{uuid4()}/merge-suggestions/{first['id']}/{act}"

@@ -446,6 +446,9 @@ def lexical_reads() -> dict[str, Read]:
         "chunks in order": lambda s, rows: s.lexical.following(rows[0][2], after=None, limit=64),
         "words": lambda s, rows: s.lexical.words(rows[0][2]),
         "earlier claims": lambda s, rows: s.graph.provenance.earlier(rows[0][2], UUID(rows[0][0])),
+        "earlier relationships": lambda s, rows: s.graph.provenance.earlier_ties(
+            rows[0][2], UUID(rows[0][0])
+        ),
         "segments with words": lambda s, rows: s.lexical.worded(rows[0][2]),
         "sample": lambda s, rows: s.backgrounds.sample(rows[0][2], SPACE, count=10),
         "references": lambda s, _rows: s.backgrounds.references(SPACE, digest=b"x"),
@@ -778,6 +781,7 @@ async def _extracted(store: Store, rows: Any) -> None:
     assert one is not None
     assert two is not None
     await store.graph.objects.put_vectors(project_id, SPACE, {two: [1, 2, 3, 4]})
+    await store.graph.objects.forget_vectors(project_id, [two])
     again = replace(
         said, objects=[update(one, size=1)], relationships=[tie(one, "is", two), tie(two, "is", one)]
     )
@@ -806,6 +810,7 @@ async def _dismissed(store: Store, rows: Any) -> None:
     ends = [SuggestedObject(id=uuid4(), name=name, name_key=name) for name in "ab"]
     suggestion = MergeSuggestion(id=uuid4(), type="Thing", score=1, reasons={}, keep=ends[0], drop=ends[1])
     await store.graph.suggestions.dismiss(rows[0][2], suggestion)
+    await store.graph.suggestions.restore(rows[0][2], suggestion)
     await _absent(store.graph.suggestions.get(rows[0][2], uuid4()))
 
 
@@ -818,11 +823,20 @@ async def _withdrawn(store: Store, rows: Any) -> None:
         job_id=UUID(job_id),
         schema_number=2,
         outcome="extracted",
-        objects=[thing("Three", color="red")],
+        objects=[thing("Three", color="red"), thing("Four")],
+        relationships=[tie("Three", "is", "Four", since=3)],
     )
-    (one, *_) = (await store.graph.write_chunk(said)).objects
+    one, other = (await store.graph.write_chunk(said)).objects
     assert one is not None
-    silent = replace(said, objects=(), outcome="empty", withdrawn=((one, "color"), (one, "name")))
+    assert other is not None
+    silent = replace(
+        said,
+        objects=(),
+        relationships=(),
+        outcome="empty",
+        withdrawn=((one, "color"), (one, "name")),
+        withdrawn_ties=(("is", one, other),),
+    )
     await store.graph.write_chunk(silent)
 
 
@@ -941,6 +955,12 @@ async def _worked(store: Store, rows: Any) -> None:
     await store.jobs.note(job, run_id, schema_number=1, noted={})
     await store.jobs.end(job, run_id, "failed")
     await store.jobs.supersede(job.project_id, job.document_id)
+    ids = [job.document_id]
+    ordered = await store.jobs.order_extractions(
+        job.project_id, ids, scope="all", space_id=SPACE, task="whence:extract"
+    )
+    parent = await store.jobs.parent(UUID(ordered[-1].config["parent"]), project_id=job.project_id)
+    await store.jobs.cancel_parent(parent)
     with pytest.raises(Conflict):
         await store.jobs.cancel(job)
 

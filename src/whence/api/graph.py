@@ -212,9 +212,10 @@ class StatedClaim(Grounds):
 class ConflictModel(AnswerShape):
     """A property about which claims differ."""
 
-    object_id: UUID
+    object_id: UUID = Field(description="The object, or the source of the relationship.")
     object_type: str
     object_name: str
+    relationship: RelationshipRef | None = Field(description="If it is a property of a relationship.")
     property_name: str
     value_count: int = Field(description="Number of different values.")
     claims: list[ClaimModel] = Field(
@@ -224,7 +225,8 @@ class ConflictModel(AnswerShape):
     @classmethod
     def of(cls, found: PropertyConflict, /, **more: Any) -> Self:
         claims = [ClaimModel.of(claim) for claim in found.claims[:_SHOWN_VALUES]]
-        return super().of(found, value_count=len(found.claims), claims=claims, **more)
+        related = RelationshipRef.of(found.relationship) if found.relationship else None
+        return super().of(found, relationship=related, value_count=len(found.claims), claims=claims, **more)
 
 
 class SuggestedObjectModel(AnswerShape):

@@ -1,6 +1,6 @@
 """Jobs, extractions that a client orders, and what they made of each chunk."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
@@ -10,7 +10,8 @@ from pydantic import ConfigDict, Field
 from whence.api.base import AnswerShape, CamelShape, RequestShape, StoredError
 from whence.api.values import Flag
 from whence.extract.scheduling import Plan, Scope
-from whence.models import ExtractorName, Job, JobStage, JobStatus, JobType, Outcome, RejectedProposal
+from whence.models import OPEN, ExtractorName, Job, JobStage, JobStatus, JobType, Outcome, RejectedProposal
+from whence.store.jobs import ParentJob
 
 _NOTHING_NOTED: dict[str, Any] = {
     **dict.fromkeys(("extracted", "empty", "failed", "rejected", "prompt_tokens", "completion_tokens"), 0),
@@ -47,10 +48,18 @@ class ExtractionModel(AnswerShape):
         return super().of(noted, scope=job.config.get("scope", "all"), schema_version=version, **more)
 
 
+class JobCounts(AnswerShape):
+    pending: int
+    processing: int
+    completed: int
+    failed: int
+    cancelled: int
+
+
 class JobModel(AnswerShape):
     id: UUID
     project_id: UUID
-    document_id: UUID
+    document_id: UUID | None = Field(description="Null for extractions that were ordered together.")
     job_type: JobType
     job_name: str
     status: JobStatus
@@ -67,6 +76,31 @@ class JobModel(AnswerShape):
     created_at: datetime
     started_at: datetime | None
     completed_at: datetime | None
+    jobs: JobCounts | None = Field(
+        default=None, description="Of extractions that were ordered together: how many are in each state."
+    )
+
+    @classmethod
+    def of_parent(cls, parent: ParentJob) -> Self:
+        """Extractions that were ordered together, as one job."""
+        counts = JobCounts.of(parent)
+        number = sum(counts.model_dump().values())
+        return super().of(
+            parent,
+            document_id=None,
+            job_type="extraction",
+            job_name=f"Extraction of {number} documents",
+            stage="extracting" if parent.started_at else None,
+            attempts=1,
+            error=None,
+            chunking=None,
+            extraction=None,
+            file_name="",
+            file_type="",
+            file_size=0,
+            completed_at=None if parent.status in OPEN else parent.last_completed_at,
+            jobs=counts,
+        )
 
     @classmethod
     def of(cls, job: Job, /, **more: Any) -> Self:
@@ -144,10 +178,12 @@ class ReextractionAnswer(CamelShape):
     prompt_tokens: int = Field(description="An estimate, as are the next two.")
     completion_tokens: int
     cost: float | None = Field(description="Null where no price is configured.")
+    job_id: UUID | None = Field(description="All jobs as one: `GET /jobs/{job_id}` has their progress.")
     jobs: list[OrderedJob]
 
     @classmethod
-    def planned(cls, plan: Plan, jobs: Iterable[Job] | None = None) -> Self:
+    def planned(cls, plan: Plan, jobs: Sequence[Job] | None = None) -> Self:
         """Without jobs it is a dry run."""
         ordered = [OrderedJob(document_id=job.document_id, job_id=job.id) for job in jobs or ()]
-        return cls.of(plan, dry_run=jobs is None, jobs=ordered)
+        parents = [job.config["parent"] for job in jobs or () if "parent" in job.config]
+        return cls.of(plan, dry_run=jobs is None, job_id=parents[-1] if parents else None, jobs=ordered)

@@ -19,6 +19,7 @@ from whence.models import (
     ExtractionSwitch,
     ExtractorName,
     Grounding,
+    Media,
     Project,
     project_name,
 )
@@ -56,6 +57,11 @@ class ProjectConfig(RequestShape):
         default=None,
         description="`strict` (the default) rejects specific values that the chunk does not state. `lenient` keeps them, "
         "marked as `ungrounded`.",
+    )
+    media: Media | None = Field(
+        default=None,
+        description="`defused` (the default) shows the addresses of images, embedded pages and `javascript:` links in answers as "
+        "text. `allowed` leaves them.",
     )
 
     def chosen(self) -> dict[str, Any]:

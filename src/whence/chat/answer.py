@@ -24,6 +24,7 @@ from whence.providers import ChatModel, Completion, Message
 from whence.search import QueryVector, Question, Search, replace_words
 from whence.store import Store
 from whence.store.evidence import TextSpan
+from whence.text.markup import MarkupStream
 from whence.text.prompt_escaping import restore_brackets
 
 NOTHING_FOUND = "I found nothing about this in the documents."
@@ -137,31 +138,32 @@ class Chat:
         The pieces make up the response of the answer.
         """
         began = monotonic()
+        config = (await self._store.projects.get(project_id)).config
         request, notes = await self._gather(project_id, asked)
         draft = self._draft(request)
         yield Sources(sources=draft.sources)
         citing = CitationStream(draft.sources)
-        restore = restore_brackets if draft.masked else str
+        show = _Shown(masked=draft.masked, defused=config.get("media") != "allowed")
         completion: Completion | None = None
         try:
             async with aclosing(draft.parts) as parts:
                 async for part in parts:
                     if isinstance(part, Completion):
                         completion = part
-                    elif piece := citing.feed(part):
-                        yield restore(piece)
+                    elif piece := show.feed(citing.feed(part)):
+                        yield piece
         except WhenceError:  # send the text held back by the validator before the error
-            if piece := citing.close():
-                yield restore(piece)
+            if piece := show.close(citing.close()):
+                yield piece
             raise
-        if piece := citing.close():
-            yield restore(piece)
+        if piece := show.close(citing.close()):
+            yield piece
         validated = citing.validated
         if completion is None or _is_left_empty(completion.text, validated):
             raise ModelInvalid(
                 "No word of the model's answer is left beside citations, or without those that do not exist"
             )
-        response = restore(validated.text)  # of the same length, so offsets agree
+        response = "".join(show.pieces)  # as long as the validated text, so offsets agree
         answer = Answer(
             response=response,
             messages=_conversation(asked, response, draft.sources),
@@ -283,6 +285,26 @@ class Chat:
             replace(one, pages=placed.get(span, ()) if span else ())
             for one, span in zip(found, spans, strict=True)
         )
+
+
+class _Shown:
+    """The validated text as the reader gets it: with the documents' brackets, and without markup that loads or runs something."""
+
+    def __init__(self, *, masked: bool, defused: bool) -> None:
+        self._restore = restore_brackets if masked else str
+        self._markup = MarkupStream() if defused else None
+        self.pieces: list[str] = []
+
+    def feed(self, piece: str) -> str:
+        return self._keep(self._markup.feed(self._restore(piece)) if self._markup else self._restore(piece))
+
+    def close(self, piece: str) -> str:
+        rest = self.feed(piece)
+        return rest + self._keep(self._markup.close() if self._markup else "")
+
+    def _keep(self, piece: str) -> str:
+        self.pieces.append(piece)
+        return piece
 
 
 async def whole_answer(stream: AsyncGenerator[Event, None]) -> Answer:

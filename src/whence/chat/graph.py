@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
-from whence.models import GraphObject, Relationship, only_grounded
+from whence.models import Claim, GraphObject, Relationship, only_grounded
 from whence.search import QueryVector, values_claimed
 from whence.store import Store
 from whence.text.cjk import is_unspaced
@@ -69,12 +69,7 @@ async def told_by_graph(
         ends = {end for one in relationships for end in (one.source_id, one.target_id)}
         sure = {one.id for one in only_grounded(await store.graph.objects.many(project_id, ends))}
         relationships = [one for one in relationships if {one.source_id, one.target_id} <= sure]
-    said: dict[tuple[UUID, str], dict[str, Any]] = {}
-    for claim in claims:
-        if claim.origin is None:  # a person's word has no chunk
-            continue
-        of_property = said.setdefault((claim.object_id, claim.property_name), {})
-        of_property[str(claim.place.chunk_id)] = claim.value
+    said = _values_by_chunk(claims)
     ties = await provenance.current_of_relationships(
         project_id, [one.id for one in relationships], document_ids=document_ids
     )
@@ -93,6 +88,20 @@ async def told_by_graph(
     ]
     sizes = list(accumulate(len(fact.text) + 1 for fact in facts))
     return facts[: bisect_right(sizes, _LONGEST_TEXT - len(HEADING))]
+
+
+def _values_by_chunk(claims: Iterable[Claim]) -> dict[tuple[UUID, str], dict[str, Any]]:
+    """For each property of an object, its values by chunk. A chunk may have two lists, of merged objects."""
+    said: dict[tuple[UUID, str], dict[str, Any]] = {}
+    for claim in claims:
+        if claim.origin is None:  # a person's word has no chunk
+            continue
+        by_chunk = said.setdefault((claim.object_id, claim.property_name), {})
+        chunk_id, value = str(claim.place.chunk_id), claim.value
+        if chunk_id in by_chunk:
+            value = [*value, *(one for one in by_chunk[chunk_id] if one not in value)]
+        by_chunk[chunk_id] = value
+    return said
 
 
 async def named_in(
@@ -161,8 +170,8 @@ def _relationship_line(one: Relationship) -> str:
 
 
 def _sentence(begin: str, before: str, properties: Mapping[str, Any]) -> str:
-    told = [f"{name.replace('_', ' ')} {_shown(value)}" for name, value in sorted(properties.items())]
-    line = f"{begin}{before}{'; '.join(told)}" if told else begin
+    values = [f"{name.replace('_', ' ')} {_shown(value)}" for name, value in sorted(properties.items())]
+    line = f"{begin}{before}{'; '.join(values)}" if values else begin
     return line if line.endswith((".", "!", "?", "…")) else f"{line}."
 
 

@@ -21,7 +21,7 @@ COMMANDS = {
     "extract": "extract",
     "schema": "schema",
     "objects": "objects",
-    "trace": "objects",
+    "trace": "trace",
     "worker": "serve",
     "reembed": "reembed",
     "chunk": "chunk",

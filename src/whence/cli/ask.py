@@ -37,6 +37,7 @@ _MARK = re.compile(r"(?<![\w\])])\[\d{1,3}\]")
 @click.option("--verify", is_flag=True, default=None, help="Have the model judge each citation.")
 @click.option("--store", is_flag=True, default=None, help="Store the answer in a new conversation.")
 @click.option("--conversation", metavar="ID", help="Ask in this conversation and store the answer there.")
+@click.option("--include-ungrounded", is_flag=True, help="Also use values that no chunk states.")
 @options.json
 @on_app
 async def ask(
@@ -49,6 +50,7 @@ async def ask(
     verify: bool | None,
     store: bool | None,
     conversation: str | None,
+    include_ungrounded: bool,
 ) -> None:
     """Answer QUESTION from the documents. Footnotes have the file, the page and the quote.
 
@@ -59,7 +61,8 @@ async def ask(
     from whence.store.keys import EVERYONE
 
     given = {"message": question, "limit": limit, "verify": verify, "store": store}
-    asked = options.read_usage(ChatQuestion, {**given, "conversationId": conversation})
+    given |= {"conversationId": conversation, "includeUngrounded": include_ungrounded}
+    asked = options.read_usage(ChatQuestion, given)
     project_id = (await find_project(app, project)).id
     if not (wants_json() or no_stream):
         _print_notes(*await _stream(app, project_id, asked))

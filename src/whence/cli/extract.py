@@ -47,8 +47,11 @@ async def extract(
     if jobs and not no_wait:
         jobs = await _wait(app, project_id, jobs, quiet=wants_json())
     shown = [_describe(job) for job in jobs]
-    if not printed_json({"jobs": shown}):
+    parent = next((job.config["parent"] for job in reversed(jobs) if "parent" in job.config), None)
+    if not printed_json({"job_id": parent, "jobs": shown}):
         _print_jobs(shown)
+        if parent and no_wait:
+            click.echo(f"The progress of all: GET /api/v1/jobs/{parent}")
     if any(job.status == "failed" for job in jobs):
         raise click.exceptions.Exit(EXIT_FAILED)
 

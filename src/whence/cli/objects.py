@@ -1,16 +1,13 @@
-"""`whence objects` and `whence trace`: the objects of the graph, and the sources of their properties."""
+"""`whence objects`: the objects of the graph."""
 
-import sys
-from collections.abc import Sized
-from contextlib import suppress
-from itertools import groupby
 from typing import IO, TYPE_CHECKING
 from uuid import UUID
 
 import click
 
-from whence.cli import options
-from whence.cli.command import App, find_project, on_app, take_only
+from whence.cli import corrections, options
+from whence.cli.command import App, find_project, on_app
+from whence.cli.graph import WIDEST, describe_place, describe_relationship, find_object
 from whence.cli.output import (
     on_one_line,
     page_suffix,
@@ -21,34 +18,27 @@ from whence.cli.output import (
     printable,
     printed_json,
     shorten,
-    wants_json,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.tree import Tree
-
-    from whence.api.graph import ClaimModel, StatedClaim, TracedObject
+    from whence.api.graph import ConflictModel
     from whence.api.jobs import ReadingModel
-    from whence.models import GraphObject
-    from whence.store.graph.curation import Curation
     from whence.store.graph.merges import Merge
 
-_WIDEST = 60
 _ALL = 2**31
-_MOST_CLAIMS = 10_000
-_FILE_WIDTH = 10_000  # no line breaks in a file
 _MERGED = "{dropped} is {kept} now. To undo: whence objects unmerge {id}"
+_SHOWN_RELATIONSHIPS = 20
 
 _object = click.argument("object")
-_reason = click.option("--reason", help="Why.")
-_author = click.option("--author", default="local", show_default=True, help="Who says so.")
 
 
 @click.group()
 def objects() -> None:
     """List, show, correct, merge and export the objects of the graph. OBJECT is an id or a name."""
+
+
+for _command in (corrections.set_values, corrections.reject, corrections.restore, corrections.history):
+    objects.add_command(_command)
 
 
 @objects.command("list")
@@ -82,18 +72,19 @@ async def list_objects(
 @options.json
 @on_app
 async def show(app: App, *, object: str, project: str) -> None:  # noqa: A002 - the name in the usage
-    """Show each property of an object, with its value and its source."""
-    from whence.api.graph import ObjectAnswer
+    """Show each property of an object, with its value and its source, and its relationships."""
+    from whence.api.graph import ObjectAnswer, RelationshipRef
 
-    found = await ObjectAnswer.load(app.store, await _find_object(app, project, object))
+    one = await find_object(app, project, object)
+    found = await ObjectAnswer.load(app.store, one)
     if printed_json(found):
         return
     print_title(found.name, found.id, kind=f"{printable(found.type)} ")
     rows = [
         (
             printable(name),
-            shorten(on_one_line(newest.value), _WIDEST),
-            _describe_place(newest),
+            shorten(on_one_line(newest.value), WIDEST),
+            describe_place(newest),
             newest.schema_version,
         )
         for name, (newest, *_) in found.sources.items()
@@ -103,6 +94,13 @@ async def show(app: App, *, object: str, project: str) -> None:  # noqa: A002 - 
         click.echo(f"Also called {printable(', '.join(found.aliases))}.")
     for merge in found.merges:
         click.echo(f"Has in it {printable(merge.dropped_name)} (merge {merge.id}).")
+    edges, total = await app.store.graph.relationships.page(
+        one.project_id, object_id=one.id, limit=_SHOWN_RELATIONSHIPS, offset=0
+    )
+    for edge in edges:
+        click.echo(f"{describe_relationship(RelationshipRef.of(edge))}  {edge.id}")
+    if total > len(edges):
+        click.echo(f"and {total - len(edges)} more relationships")
 
 
 @objects.command()
@@ -113,8 +111,8 @@ async def show(app: App, *, object: str, project: str) -> None:  # noqa: A002 - 
 @on_app
 async def merge(app: App, *, keep: str, drop: str, project: str) -> None:
     """Merge two objects of one type: present and future claims about DROP belong to KEEP."""
-    kept = await _find_object(app, project, keep)
-    dropped = await _find_object(app, project, drop)
+    kept = await find_object(app, project, keep)
+    dropped = await find_object(app, project, drop)
     done = await app.store.graph.merges.merge(kept.project_id, keep_id=kept.id, drop_id=dropped.id)
     _show_merge(done, _MERGED)
 
@@ -126,107 +124,9 @@ async def merge(app: App, *, keep: str, drop: str, project: str) -> None:
 async def unmerge(app: App, *, merge: UUID) -> None:
     """Undo MERGE, an id that `whence objects show` prints: each object gets its own claims back."""
     merges = app.store.graph.merges
-    undone = await merges.undo((await merges.get(merge)).project_id, merge)
+    project_id = (await merges.get(merge)).project_id
+    undone = await app.curator.done(project_id, merges.undo(project_id, merge))
     _show_merge(undone, "{dropped} and {kept} are two again.")
-
-
-@objects.command("set")
-@_object
-@click.argument("values", nargs=-1, required=True, metavar="NAME=VALUE...")
-@_reason
-@_author
-@options.project
-@options.json
-@on_app
-async def set_values(
-    app: App,
-    *,
-    object: str,  # noqa: A002 - the name in the usage
-    values: tuple[str, ...],
-    reason: str | None,
-    author: str,
-    project: str,
-) -> None:
-    """Set properties of OBJECT. They count before everything that is extracted."""
-    from whence.models import Word
-
-    found = await _find_object(app, project, object)
-    given = options.read_pairs("A value", values, nested=True)
-    made = await app.curator.set(found, given, Word(author=author, reason=reason))
-    _show_curations(made, "To undo: whence objects restore ID")
-
-
-@objects.command()
-@_object
-@click.option("--property", "property_name", metavar="NAME", help="Only the claims about this property.")
-@click.option(
-    "--claim", type=click.UUID, metavar="ID", help="Only this claim; `whence trace --json` has its id."
-)
-@_reason
-@_author
-@options.project
-@options.json
-@on_app
-async def reject(
-    app: App,
-    *,
-    object: str,  # noqa: A002 - the name in the usage
-    property_name: str | None,
-    claim: UUID | None,
-    reason: str | None,
-    author: str,
-    project: str,
-) -> None:
-    """Reject OBJECT, or claims about it. They do not come back when the same text is read again."""
-    from whence.models import Word
-
-    if property_name is not None and claim is not None:
-        raise click.UsageError("--property and --claim exclude each other")
-    found, curations = await _find_object(app, project, object), app.store.graph.curations
-    about, by = (found.project_id, found.id), Word(author=author, reason=reason)
-    if claim is not None:
-        rejected = curations.reject_claim(*about, claim, by)
-    elif property_name is not None:
-        rejected = curations.reject_property(*about, property_name, by)
-    else:
-        rejected = curations.reject_object(*about, by)
-    made = await app.curator.done(found.project_id, rejected)
-    _show_curations([made], "To undo: whence objects restore ID")
-
-
-@objects.command()
-@click.argument("correction")
-@_reason
-@_author
-@options.project
-@options.json
-@on_app
-async def restore(app: App, *, correction: str, reason: str | None, author: str, project: str) -> None:
-    """Undo CORRECTION: an id of `whence objects history`, or a name whose last correction is meant."""
-    from whence.models import Word
-
-    entry = await _find_correction(app, project, correction)
-    undone = app.store.graph.curations.undo(entry.project_id, entry.id, Word(author=author, reason=reason))
-    _show_curations([await app.curator.done(entry.project_id, undone)])
-
-
-@objects.command()
-@click.argument("object", required=False)
-@options.project
-@options.limit
-@options.json
-@on_app
-async def history(app: App, *, object: str | None, project: str, limit: int) -> None:  # noqa: A002 - the name in the usage
-    """List what people corrected in a project, or of OBJECT only, the newest first."""
-    project_id = (await find_project(app, project)).id
-    object_id = None
-    if object is not None:
-        found = await _find_object(app, project, object)
-        project_id, object_id = found.project_id, found.id
-    entries, total = await app.store.graph.curations.page(
-        project_id, object_id=object_id, limit=limit, offset=0
-    )
-    _show_curations(entries, total=total)
 
 
 @objects.command()
@@ -250,7 +150,7 @@ async def conflicts(
     from whence.api.graph import ConflictModel
 
     project_id = (await find_project(app, project)).id
-    object_id = (await _find_object(app, project, which)).id if which else None
+    object_id = (await find_object(app, project, which)).id if which else None
     found, total = await app.store.graph.conflicts.page(
         project_id,
         object_id=object_id,
@@ -262,10 +162,10 @@ async def conflicts(
     models = [ConflictModel.of(one) for one in found]
     rows = [
         (
-            f"{printable(one.object_type)} {printable(one.object_name)}" if claim.current else "",
+            _describe_conflicting(one) if claim.current else "",
             printable(one.property_name) if claim.current else "",
-            shorten(on_one_line(claim.value), _WIDEST),
-            _describe_place(claim),
+            shorten(on_one_line(claim.value), WIDEST),
+            describe_place(claim),
             "current" if claim.current else "",
         )
         for one in models
@@ -283,11 +183,21 @@ async def conflicts(
 @click.option("--type", "object_type", help="Only objects of this type.")
 @click.option("--accept", type=click.UUID, metavar="ID", help="Merge the two objects of this suggestion.")
 @click.option("--dismiss", type=click.UUID, metavar="ID", help="Do not suggest these two again.")
+@click.option("--undo", type=click.UUID, metavar="ID", help="Suggest these two again after --dismiss.")
+@click.option("--dismissed", is_flag=True, help="List what was dismissed.")
 @options.limit
 @options.json
 @on_app
 async def suggestions(
-    app: App, *, project: str, object_type: str | None, accept: UUID | None, dismiss: UUID | None, limit: int
+    app: App,
+    *,
+    project: str,
+    object_type: str | None,
+    accept: UUID | None,
+    dismiss: UUID | None,
+    undo: UUID | None,
+    dismissed: bool,
+    limit: int,
 ) -> None:
     """List pairs of objects that may be one; accept or dismiss one of them."""
     from whence.api.graph import SuggestionModel
@@ -297,13 +207,15 @@ async def suggestions(
         found = await graph.suggestions.get(project_id, accept)
         merge = await graph.merges.merge(project_id, keep_id=found.keep.id, drop_id=found.drop.id)
         _show_merge(merge, _MERGED)
-    elif dismiss:
-        found = await graph.suggestions.get(project_id, dismiss)
-        await graph.suggestions.dismiss(project_id, found)
+    elif which := dismiss or undo:
+        found = await graph.suggestions.get(project_id, which)
+        await (graph.suggestions.dismiss if dismiss else graph.suggestions.restore)(project_id, found)
         both = f"{printable(found.keep.name)} and {printable(found.drop.name)}"
-        print_result(SuggestionModel.of(found), f"{both} are not suggested again.")
+        print_result(SuggestionModel.of(found), f"{both} are {'not ' if dismiss else ''}suggested again.")
     else:
-        some, total = await graph.suggestions.page(project_id, object_type=object_type, limit=limit, offset=0)
+        some, total = await graph.suggestions.page(
+            project_id, object_type=object_type, dismissed=dismissed, limit=limit, offset=0
+        )
         rows = [
             (
                 one.id,
@@ -356,199 +268,10 @@ async def export(app: App, *, project: str, output: IO[bytes], include_ungrounde
         output.write(part)
 
 
-@click.command()
-@_object
-@click.option("--property", "property_name", metavar="NAME", help="Only this property.")
-@options.project
-@options.json
-@on_app
-async def trace(app: App, *, object: str, property_name: str | None, project: str) -> None:  # noqa: A002 - the name in the usage
-    """Show the sources of OBJECT, an id or a name: each property, its values and the words that support them.
-
-    With the id of a chunk or a document: the claims that it makes.
-    """
-    from whence.api.graph import StatedClaim, TracedObject
-    from whence.errors import ObjectNotFound
-
-    provenance = app.store.graph.provenance
-    try:
-        found = await _find_object(app, project, object)
-    except ObjectNotFound:
-        if (project_id := await _find_source(app, object)) is None:
-            raise
-        stated, _ = await provenance.stated(
-            project_id, UUID(object), property_name=property_name, limit=_MOST_CLAIMS, offset=0
-        )
-        shown = await StatedClaim.load(app.store, project_id, stated)
-        _require_claims(shown, property_name)
-        if not printed_json(shown):
-            _print_tree(_draw_stated(shown))
-        return
-    claims, _ = await provenance.of_object(
-        found.project_id, found.id, property_name=property_name, limit=_MOST_CLAIMS, offset=0
-    )
-    answer = TracedObject.traced(found, claims)
-    _require_claims(answer.sources, property_name)
-    if not printed_json(answer):
-        _print_tree(_draw_tree(answer))
-
-
-def _require_claims(found: Sized, property_name: str | None) -> None:
-    if property_name is not None and not found:
-        raise click.ClickException(f"Nothing was said of {printable(property_name)!r}")
-
-
-def _print_tree(tree: "Tree") -> None:
-    from rich.console import Console
-
-    width = None if sys.stdout.isatty() else _FILE_WIDTH
-    Console(highlight=False, markup=False, width=width).print(tree)
-
-
-async def _find_source(app: App, which: str) -> UUID | None:
-    """The project of the chunk or document with this id."""
-    from whence.errors import ChunkNotFound, DocumentNotFound
-
-    with suppress(ValueError, ChunkNotFound):
-        return (await app.store.hits.one(str(UUID(which)), project_id=None))[0]
-    with suppress(ValueError, DocumentNotFound):
-        return (await app.store.documents.get(UUID(which))).project_id
-    return None
-
-
-async def _find_object(app: App, project: str, which: str) -> "GraphObject":
-    """By id, or by name or else alias if only one object has it."""
-    from whence.errors import ObjectNotFound
-    from whence.text.names import name_key
-
-    try:
-        return await app.store.graph.objects.get(UUID(which))
-    except ValueError:
-        project_id = (await find_project(app, project)).id
-    named = await app.store.graph.objects.named(project_id, [name_key(which)])
-    return take_only(
-        [one for one in named if one.name_key == name_key(which)] or named,
-        ObjectNotFound,
-        kind="object",
-        name=which,
-        label=lambda one: f"{one.id} ({printable(one.type)})",
-    )
-
-
-async def _find_correction(app: App, project: str, which: str) -> "Curation":
-    """By id, or the last one of a name that still counts."""
-    from whence.errors import CurationNotFound
-    from whence.text.names import name_key
-
-    curations = app.store.graph.curations
-    try:
-        return await curations.get(UUID(which))
-    except ValueError:
-        project_id = (await find_project(app, project)).id
-    entries, _ = await curations.page(project_id, name_key=name_key(which), limit=_ALL, offset=0)
-    for entry in entries:
-        if entry.action != "undo" and entry.state != "undone":
-            return entry
-    raise CurationNotFound(f"There is no correction of {printable(which)!r} to undo")
-
-
-def _show_curations(entries: "Sequence[Curation]", hint: str | None = None, *, total: int = 0) -> None:
-    from whence.api.curations import CurationModel
-
-    rows = [
-        (
-            one.id,
-            f"{one.created_at:%Y-%m-%d %H:%M}",
-            printable(one.author),
-            shorten(_describe_correction(one), _WIDEST),
-            one.state,
-            printable(one.reason or ""),
-        )
-        for one in entries
-    ]
-    columns = ("ID", "WHEN", "WHO", "WHAT", "STATE", "WHY")
-    print_rows([CurationModel.of(one) for one in entries], columns, rows, total=total)
-    if hint and not wants_json():
-        click.echo(hint)
-
-
-def _describe_correction(one: "Curation") -> str:
-    """`reject Solar Harbour capacity: 40 kW`, in one line."""
-    about = [one.action, one.name, one.relationship_type, one.target_name, one.property_name]
-    value = "" if one.value is None else f": {on_one_line(one.value)}"
-    return printable(" ".join(filter(None, about))) + value
-
-
-def _describe_place(claim: "ClaimModel") -> str:
-    if claim.document_name is None:
-        return _describe_word(claim)
-    return f"{printable(claim.document_name)}{page_suffix(claim.page)}, chunk {claim.chunk_index}"
-
-
-def _describe_word(claim: "ClaimModel") -> str:
-    """Who set or rejected it, when and why."""
-    verb = "rejected" if claim.rejected else "set"
-    why = f": {printable(claim.reason)}" if claim.reason else ""
-    return f"{verb} by {printable(claim.author or '')}{why} (correction {claim.curation_id})"
-
-
-def _draw_tree(found: "TracedObject") -> "Tree":
-    """Object, property, value, chunk; below each chunk the words and the schema."""
-    from rich.text import Text
-    from rich.tree import Tree
-
-    tree = Tree(Text.assemble(f"{printable(found.type)} ", (printable(found.name), "bold"), f"  {found.id}"))
-    for name, claims in found.sources.items():
-        branch = tree.add(Text(printable(name), style="cyan"))
-        for (value, _), group in groupby(
-            claims, key=lambda claim: (on_one_line(claim.value), claim.rejected)
-        ):
-            first, *others = group
-            mark = "rejected" if first.rejected else "older"
-            leaf = branch.add(
-                Text(value, style="green") if first.current else Text(f"{value} ({mark})", style="dim")
-            )
-            for claim in (first, *others):
-                if claim.chunk_id is None:
-                    leaf.add(Text(_describe_word(claim)))
-                    continue
-                chunk = leaf.add(Text(f"{_describe_place(claim)}  {claim.chunk_id}"))
-                if claim.rejected:
-                    chunk.add(Text(_describe_word(claim)))
-                if claim.quote is not None:
-                    span = f"{claim.start_offset}-{claim.end_offset}"
-                    chunk.add(Text.assemble("“", (printable(claim.quote), "italic"), f"” at {span}"))
-                chunk.add(Text(f"schema {claim.schema_version}, {claim.read_at:%Y-%m-%d %H:%M}"))
-    return tree
-
-
-def _draw_stated(claims: "list[StatedClaim]") -> "Tree":
-    """Document, chunk, claims in reading order; below each claim the words."""
-    from rich.text import Text
-    from rich.tree import Tree
-
-    tree = Tree(Text(printable(claims[0].document_name or "") if claims else "No claims.", style="bold"))
-    for _, group in groupby(claims, key=lambda claim: claim.chunk_id):
-        said = list(group)
-        chunk = tree.add(Text(f"chunk {said[0].chunk_index}{page_suffix(said[0].page)}  {said[0].chunk_id}"))
-        for claim in said:
-            value = "" if claim.value == {} else f": {on_one_line(claim.value)}"
-            older = "" if claim.current else " (older)"
-            leaf = chunk.add(
-                Text(f"{_describe_subject(claim)}{value}{older}", style="" if claim.current else "dim")
-            )
-            if claim.quote is not None:
-                span = f"{claim.start_offset}-{claim.end_offset}"
-                leaf.add(Text.assemble("“", (printable(claim.quote), "italic"), f"” at {span}"))
-    return tree
-
-
-def _describe_subject(claim: "StatedClaim") -> str:
-    if claim.object is not None:
-        return printable(f"{claim.object.type} {claim.object.name}, {claim.property_name}")
-    assert claim.relationship is not None
-    edge = claim.relationship
-    return printable(f"{edge.source.name} {edge.type} {edge.target.name}")
+def _describe_conflicting(one: "ConflictModel") -> str:
+    if one.relationship is not None:
+        return describe_relationship(one.relationship)
+    return printable(f"{one.object_type} {one.object_name}")
 
 
 def _print_rejections(reading: "ReadingModel") -> None:

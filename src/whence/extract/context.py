@@ -81,6 +81,20 @@ class EarlierClaim:
         return self.object_id, self.property_name
 
 
+@dataclass(frozen=True, slots=True)
+class EarlierTie:
+    """A relationship that an earlier reading of the primary chunk claimed."""
+
+    type: str
+    source_id: UUID
+    target_id: UUID
+    said_source: UUID
+    """The object that was meant: another one after a merge."""
+    said_target: UUID
+    source_name: str
+    target_name: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionContext:
     """Every part is in order of relevance: the nearest chunk, the most similar chunk, the best object first."""
@@ -92,6 +106,7 @@ class ExtractionContext:
     semantic: tuple[ChunkText, ...] = ()
     objects: tuple[KnownObject, ...] = ()
     earlier: tuple[EarlierClaim, ...] = ()
+    earlier_ties: tuple[EarlierTie, ...] = ()
 
     @property
     def chunks(self) -> tuple[ChunkText, ...]:

@@ -14,7 +14,14 @@ from uuid import UUID
 import orjson
 
 from whence.errors import ChunkNotFound
-from whence.extract.context import ChunkText, ContextOptions, EarlierClaim, ExtractionContext, KnownObject
+from whence.extract.context import (
+    ChunkText,
+    ContextOptions,
+    EarlierClaim,
+    EarlierTie,
+    ExtractionContext,
+    KnownObject,
+)
 from whence.extract.evidence import Evidence
 from whence.models import ClaimKey, EmbeddingSpace, GraphObject
 from whence.search import Context, Expansion, Search
@@ -133,6 +140,7 @@ async def gather(
     primary = _text(around.primary)
     rows = await store.graph.provenance.earlier(around.project_id, around.chunk_id)
     earlier = tuple(EarlierClaim(*row) for row in rows)
+    ties = await store.graph.provenance.earlier_ties(around.project_id, around.chunk_id) if earlier else []
     evidence = Evidence(primary.text, ())
     unstated = {
         (claim.object_id, claim.property_name)
@@ -146,6 +154,7 @@ async def gather(
         semantic=tuple(_text(each.chunk) for each in around.chunks.semantic),
         objects=tuple(_known(each, unstated) for each in (*known.values(), *beside[:room])),
         earlier=earlier,
+        earlier_ties=tuple(EarlierTie(*row) for row in ties),
     )
 
 

@@ -1,14 +1,15 @@
 """Embeds objects, in parallel with other work if that keeps nobody waiting."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 from uuid import UUID
 
+from whence.extract.context import KnownObject
 from whence.extract.links import Ref
-from whence.extract.to_store import text_of
-from whence.models import ChunkExtraction, grounded
+from whence.extract.to_store import object_text
+from whence.models import ChunkExtraction, EmbeddingSpace
 from whence.providers import Embedder, Embedders
 from whence.store import Store
 from whence.store.connection import busy
@@ -33,8 +34,7 @@ async def embed_lacking(store: Store, embedders: Embedders, project_id: UUID) ->
     space, _ = await store.vectors.spaces(project_id)
     lacking = await store.graph.objects.lacking(project_id, space.id, limit=_BATCH) if space else []
     if space and lacking:
-        texts = [text_of(each.type, each.name, grounded(each)) for each in lacking]
-        vectors = await embed(embedders.of(space), texts)
+        vectors = await embed(embedders.of(space), [object_text(each) for each in lacking])
         made = {each.id: vector for each, vector in zip(lacking, vectors, strict=True)}
         await store.graph.objects.put_vectors(project_id, space.id, made)
     return bool(lacking)
@@ -62,22 +62,42 @@ async def _embed_texts(texts: Mapping[Ref, str], embedder: Embedder | None) -> M
     return dict(zip(texts, await embed(embedder, list(texts.values())), strict=True))
 
 
-def own_vectors(
-    extracted: ChunkExtraction, made: WrittenChunk, by_ref: Mapping[Ref, Sequence[float]]
-) -> dict[UUID, Sequence[float]]:
-    """The vectors of the written objects. An object that was merged into another has none: the other keeps its own.
+async def store_vectors(
+    tx: Store,
+    space: EmbeddingSpace,
+    written: ChunkExtraction,
+    made: WrittenChunk,
+    *,
+    texts: Mapping[Ref, str],
+    known: Iterable[KnownObject],
+    vectors: Mapping[Ref, Sequence[float]],
+) -> bool:
+    """Stores the vectors that fit what the objects became; returns whether others must be embedded again.
 
-    Exception: if the other was restored just now, its only claims are those of its parts, so it gets their vector.
+    An object differs from the text that was embedded if a claim was rejected or withdrawn, if another claim is newer, or if the
+    claim is about an object merged into it. Then it loses its vector.
     """
-    back = vectors_under(extracted, made.objects, by_ref)
-    own = vectors_under(extracted, made.themselves, by_ref)
-    return {ident: vector for ident, vector in back.items() if ident in made.created} | own
+    objects = await tx.graph.objects.many(written.project_id, made.changed) if made.changed else []
+    now = {one.id: object_text(one) for one in objects}
+    before = {one.id: object_text(one) for one in known}
+    embedded = _by_id(written, made.themselves, texts)
+    fitting = {
+        ident: vector
+        for ident, vector in _by_id(written, made.themselves, vectors).items()
+        if now.get(ident) == embedded[ident]
+    }
+    stale = [ident for ident in now if ident not in fitting and now[ident] != before.get(ident)]
+    await tx.graph.objects.put_vectors(written.project_id, space.id, fitting)
+    await tx.graph.objects.forget_vectors(written.project_id, stale)
+    if not made.rejected and (parts := _by_id(written, made.parts, vectors)):
+        await tx.graph.merges.put_vectors(written.project_id, space.id, parts)
+    return bool(stale)
 
 
-def vectors_under(
-    extracted: ChunkExtraction, written: Sequence[UUID | None], by_ref: Mapping[Ref, Sequence[float]]
-) -> dict[UUID, Sequence[float]]:
-    """The vectors of the found objects, by the ids they were written under."""
+def _by_id(
+    extracted: ChunkExtraction, written: Sequence[UUID | None], by_ref: Mapping[Ref, T]
+) -> dict[UUID, T]:
+    """What belongs to the found objects, by the ids they were written under."""
     return {
         ident: by_ref[found.ref]
         for found, ident in zip(extracted.objects, written, strict=True)

@@ -108,6 +108,10 @@ class Evidence:
         start, end = min(first.start, second.start), max(first.end, second.end)
         return self._primary.span(start, end) if end - start <= MAX_QUOTE else None
 
+    def has_words(self, text: str) -> bool:
+        """Whether the primary chunk has all content words of the text, in any order."""
+        return set(words(text)) <= set(words(self._primary.text))
+
     def of_name(self, name: str) -> Where:
         """Where the name is mentioned, in full or in part. In the primary chunk, its words may be in any order."""
         if self.find(name) or self._primary_words.mentions(name):

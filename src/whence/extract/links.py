@@ -86,17 +86,17 @@ def _relationship(
     lacking = missing(properties, kind)
     if lacking:
         raise Rejected("missing_required", f"it lacks {', '.join(lacking)}")
-    span = evidence.between(*(_words_for(end, mentions) for end in (source, target)))
+    span = evidence.between(*(words_for(end.type, end.name, mentions) for end in (source, target)))
     relationship = FoundRelationship(
         type=name, source=source.ref, target=target.ref, properties=properties, **place_of(span)
     )
     return relationship, rejections
 
 
-def _words_for(end: Node, mentions: Mentions) -> str:
-    """The name of the end, or the alias that the chunk has instead."""
-    span = mentions.find(end.type, end.name)
-    return span.quote if span else end.name
+def words_for(kind: str, name: str, mentions: Mentions) -> str:
+    """The name of an object, or the alias that the chunk has instead."""
+    span = mentions.find(kind, name)
+    return span.quote if span else name
 
 
 def _require_evidence(source: Node, target: Node, evidence: Evidence, mentions: Mentions) -> None:

@@ -6,7 +6,7 @@ the graph ends up the same.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -23,9 +23,9 @@ from whence.errors import (
     UnreadableReply,
     WhenceError,
 )
-from whence.extract.context import ContextOptions, ExtractionContext
+from whence.extract.context import ContextOptions, ExtractionContext, KnownObject
 from whence.extract.context_loader import Named, Surroundings, gather, look_around, named
-from whence.extract.embedding import embed_lacking, meanwhile, own_vectors, vectors_of, vectors_under
+from whence.extract.embedding import embed_lacking, meanwhile, store_vectors, vectors_of
 from whence.extract.extractors import ExtractionRequest, Extractor, Extractors, ReadReply, Usage
 from whence.extract.links import Ref
 from whence.extract.merge import merge
@@ -248,6 +248,7 @@ class _Steps:
             context=[chunk.text for chunk in reading.context.chunks],
             reply=reading.reply,
             earlier=context.earlier,
+            earlier_ties=context.earlier_ties,
             blind=reading.blind,
             preceding=context.previous[0].text if context.previous else "",
             lenient=self.is_lenient,
@@ -265,10 +266,12 @@ class _Steps:
             relationships=outcome.relationships,
             aliases=outcome.aliases,
             withdrawn=outcome.withdrawn,
+            withdrawn_ties=outcome.withdrawn_ties,
         )
         return _Result(
             extracted=extracted,
             texts=texts_of(outcome.objects, context.objects),
+            known=context.objects,
             space=_require_space(around.space),
         )
 
@@ -318,19 +321,27 @@ class _Steps:
                 noted=self._describe_progress(tally),
             )
             made = await tx.graph.write_chunk(written)
-            changed = frozenset(ident for ident in made.objects if ident is not None)
+            changed, is_lacking = made.changed, False
             coming = _result_so_far(following)
             by_name = await named(tx, coming) if coming else Named()
             if result.space is not None:
-                by_ref = await vectors
-                own = own_vectors(written, made, by_ref)
-                await tx.graph.objects.put_vectors(written.project_id, result.space.id, own)
-                if parts := vectors_under(written, made.parts, by_ref):
-                    await tx.graph.merges.put_vectors(written.project_id, result.space.id, parts)
-            context = await gather(tx, coming, self.options, by_name, changed=changed) if coming else None
+                is_lacking = await store_vectors(
+                    tx,
+                    result.space,
+                    written,
+                    made,
+                    texts=result.texts,
+                    known=result.known,
+                    vectors=await vectors,
+                )
+            context = None
+            if coming and not is_lacking:
+                context = await gather(tx, coming, self.options, by_name, changed=changed)
             async with meanwhile(self._prepare(context)) as preparing:
                 await until_committed.aclose()
                 ready = await preparing
+        while is_lacking:  # the next chunk is read with all vectors
+            is_lacking = await embed_lacking(self.of.store, self.of.embedders, self.job.project_id)
         self.tally = replace(tally, rejected=tally.rejected + made.rejected)
         self.changed, self.ready = changed, ready
 
@@ -387,6 +398,8 @@ class _Result:
     extracted: ChunkExtraction
     texts: Mapping[Ref, str] = field(default_factory=dict)
     """The texts of its objects, to be embedded in `space`."""
+    known: Sequence[KnownObject] = ()
+    """The objects of its context."""
     space: EmbeddingSpace | None = None
 
 

@@ -1,11 +1,10 @@
 """Queues extraction jobs: after an ingest, on request, or after a schema change. Says beforehand what that would cost."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
-from whence.errors import Conflict, DocumentNotFound
+from whence.errors import Conflict
 from whence.extract.context import ContextOptions
 from whence.extract.default_schema import DEFAULT_SCHEMA
 from whence.extract.extractors import Extractor, Extractors
@@ -119,16 +118,17 @@ class Orders:
         )
 
     async def project(self, project_id: UUID, *, scope: Scope) -> list[Job]:
-        """Queues a job for each document with chunks to read again, but not if it was deleted or is being ingested again."""
+        """Queues a job for each document with chunks to read again, but not while it is being ingested again."""
+        self.extractor(await self.store.projects.get(project_id))
         _, version = await current_schema(self.store, project_id)
         number = 1 if version is None else version.number
         ids = await self.store.graph.ledger.stale_documents(project_id, number, every=scope == "all")
-        ordered: list[Job] = []
-        for document_id in ids:
-            with suppress(DocumentNotFound, Conflict):
-                document = await self.store.documents.get(document_id, project_id=project_id)
-                ordered.append(await self.document(document, scope=scope))
-        return ordered
+        space, _ = await self.store.vectors.spaces(project_id)
+        if space is None or not ids:
+            return []
+        return await self.store.jobs.order_extractions(
+            project_id, ids, scope=scope, space_id=space.id, task=EXTRACT
+        )
 
     async def retry(self, job: Job) -> Job:
         """Queues the job again. It reads its failed and remaining chunks, but none that it has already read."""

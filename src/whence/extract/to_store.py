@@ -11,7 +11,7 @@ from whence.extract.rejections import Rejection
 from whence.extract.reply import ExtractionReply
 from whence.extract.schema import spelled
 from whence.extract.values import accumulate, same
-from whence.models import FoundObject, RejectedProposal, grounded
+from whence.models import FoundObject, GraphObject, RejectedProposal, grounded
 
 MAX_TEXT = 2_000
 """Maximum length of an object's text for embedding, in characters."""
@@ -44,6 +44,11 @@ def texts_of(found: Sequence[FoundObject], known: Sequence[KnownObject]) -> dict
 def _with(before: Any, value: Any) -> Any:
     """The value with the elements that a list had before."""
     return accumulate(before, value) if isinstance(before, list) and isinstance(value, list) else value
+
+
+def object_text(found: GraphObject | KnownObject) -> str:
+    """The text to embed for an object as it is."""
+    return text_of(found.type, found.name, grounded(found))
 
 
 def text_of(kind: str, name: str, properties: Mapping[str, Any]) -> str:

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, LiteralString
 from uuid import UUID
 
+from psycopg.types.json import Jsonb
+
 from whence.errors import Conflict, JobNotFound
-from whence.models import OPEN, Job, JobStage, JobStatus, JobType, now
+from whence.models import OPEN, Job, JobStage, JobStatus, JobType, new_id, now
 from whence.store import grounds
-from whence.store.pool import PagedQuery, Params, Statements, fields_of, reader
+from whence.store.pool import PagedQuery, Params, Statements, fields_of, reader, records, uuids
 
 _COLUMNS: LiteralString = """
     project_id, id, document_id, type, name, status, stage, done, total, attempts, config, error_details,
@@ -75,6 +78,46 @@ WHERE project_id = %(project_id)s AND document_id = %(document_id)s AND type = '
   AND schema_number IS NULL
 ORDER BY id
 """
+_WAITS: LiteralString = """j.type = 'extraction' AND j.status = 'pending' AND j.schema_number IS NULL AND j.config ->> 'scope' = %(scope)s"""
+LOCK_DOCUMENTS: LiteralString = """
+SELECT d.id FROM kb.documents d
+WHERE d.project_id = %(project_id)s AND d.id = ANY(%(ids)s::uuid[]) ORDER BY d.id FOR UPDATE
+"""
+# One job and one task for each document whose chunks all have vectors, and that has no such job yet.
+ORDER: LiteralString = f"""
+WITH made AS (
+    INSERT INTO kb.jobs (project_id, id, document_id, type, name, status, config, file_name, file_type, file_size, created_at)
+    SELECT d.project_id, g.job_id, d.id, 'extraction', d.name, 'pending', %(config)s, d.name, d.mime, d.size, %(now)s
+    FROM json_to_recordset(%(given)s::json) AS g (document_id uuid, job_id uuid)
+    JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = g.document_id
+    WHERE NOT EXISTS (
+        SELECT FROM kb.jobs j WHERE j.project_id = %(project_id)s AND j.document_id = d.id AND {_WAITS})
+      AND NOT EXISTS (
+        SELECT FROM kb.chunks c
+        LEFT JOIN kb.chunk_vectors v ON v.project_id = %(project_id)s AND v.id = c.id AND v.space_id = %(space_id)s
+        WHERE c.project_id = %(project_id)s AND c.document_id = d.id AND v.id IS NULL)
+    RETURNING project_id, id, document_id
+)
+SELECT queue.procrastinate_defer_jobs_v1(array_agg(
+    ROW('extraction', %(task)s, 0, m.document_id::text, NULL,
+        jsonb_build_object('project_id', m.project_id, 'job_id', m.id), NULL)::queue.procrastinate_job_to_defer_v1
+    ORDER BY m.id))
+FROM made m HAVING count(*) > 0
+"""
+SELECT_WAITING: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.jobs j
+WHERE j.project_id = %(project_id)s AND j.document_id = ANY(%(ids)s::uuid[]) AND {_WAITS} ORDER BY j.id
+"""
+_OF_PARENT: LiteralString = """
+FROM kb.jobs j WHERE j.config ->> 'parent' = %(id)s::text AND (%(project_id)s::uuid IS NULL OR j.project_id = %(project_id)s)"""
+SELECT_PARENT: LiteralString = f"""
+SELECT j.project_id, %(id)s::text::uuid, min(j.config ->> 'scope'), count(*) FILTER (WHERE j.status = 'pending'),
+       count(*) FILTER (WHERE j.status = 'processing'), count(*) FILTER (WHERE j.status = 'completed'),
+       count(*) FILTER (WHERE j.status = 'failed'), count(*) FILTER (WHERE j.status = 'cancelled'), sum(j.done), sum(j.total),
+       min(j.created_at), min(j.started_at), max(j.completed_at)
+{_OF_PARENT} GROUP BY j.project_id
+"""
+CANCEL_PARENT: LiteralString = f"{_CANCEL} AND config ->> 'parent' = %(id)s::text"
 RETRY: LiteralString = """
 UPDATE kb.jobs
 SET status = 'pending', tries = 0, completed_at = NULL, run_id = NULL, error_details = NULL
@@ -104,6 +147,39 @@ class Progress:
     def of(self, job: Job, run_id: UUID) -> Params:
         params = {"project_id": job.project_id, "id": job.id, "run_id": run_id}
         return {**params, **fields_of(self), "noted": self.noted or {}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParentJob:
+    """The extractions that were ordered together, as one job."""
+
+    project_id: UUID
+    id: UUID
+    scope: str
+    pending: int
+    processing: int
+    completed: int
+    failed: int
+    cancelled: int
+    done: int
+    total: int | None
+    """Chunks of the documents that were begun."""
+    created_at: datetime
+    started_at: datetime | None
+    last_completed_at: datetime | None
+
+    @property
+    def status(self) -> JobStatus:
+        """It fails if one of them fails."""
+        if self.pending or self.processing:
+            return "processing" if self.started_at else "pending"
+        if self.failed:
+            return "failed"
+        return "completed" if self.completed else "cancelled"
+
+
+_CANCELLED = {"code": "CANCELLED", "message": "The job was cancelled", "details": {}}
+_parent_of = reader(ParentJob)
 
 
 class Jobs(Statements):
@@ -177,8 +253,7 @@ class Jobs(Statements):
 
     async def cancel(self, job: Job) -> Job:
         """Cancel the job; a running worker stops at its next step."""
-        reason = {"code": "CANCELLED", "message": "The job was cancelled", "details": {}}
-        params = {"project_id": job.project_id, "id": job.id, "now": now(), "error_details": reason}
+        params = {"project_id": job.project_id, "id": job.id, "now": now(), "error_details": _CANCELLED}
         if not await self._queries.run(CANCEL, params):
             raise Conflict(f"The job is {job.status} already", details={"status": job.status})
         return await self.get(job.id, project_id=job.project_id)
@@ -194,6 +269,32 @@ class Jobs(Statements):
         """Pending extractions of the document without a schema version: each takes the current one when it begins."""
         params = {"project_id": project_id, "document_id": document_id}
         return [job_of(row) for row in await self._queries.all(SELECT_UNBEGUN, params)]
+
+    async def order_extractions(
+        self, project_id: UUID, ids: Sequence[UUID], *, scope: str, space_id: UUID, task: str
+    ) -> list[Job]:
+        """Queue an extraction of each document. Returns them and those that waited already; new ones have a common `parent`."""
+        params = {"project_id": project_id, "ids": uuids(ids), "scope": scope}
+        given = [{"document_id": ident, "job_id": new_id()} for ident in ids]
+        order = {"given": records(given), "config": Jsonb({"scope": scope, "parent": str(new_id())})}
+        async with self._queries.joined() as tx:
+            await tx.all(LOCK_DOCUMENTS, params)
+            await tx.all(ORDER, {**params, **order, "space_id": space_id, "task": task, "now": now()})
+            return [job_of(row) for row in await tx.all(SELECT_WAITING, params)]
+
+    async def parent(self, job_id: UUID, *, project_id: UUID | None = None) -> ParentJob:
+        """The state of all extractions with this parent."""
+        row = await self._queries.one(SELECT_PARENT, {"id": str(job_id), "project_id": project_id})
+        if row is None:
+            raise JobNotFound(details={"job_id": str(job_id)})
+        return _parent_of(row)
+
+    async def cancel_parent(self, parent: ParentJob) -> ParentJob:
+        """Cancel those of its extractions that have not ended."""
+        params = {"project_id": parent.project_id, "id": str(parent.id), "now": now()}
+        if not await self._queries.run(CANCEL_PARENT, {**params, "error_details": _CANCELLED}):
+            raise Conflict(f"The job is {parent.status} already", details={"status": parent.status})
+        return await self.parent(parent.id, project_id=parent.project_id)
 
     async def retry(self, job: Job) -> Job:
         if not await self._queries.run(RETRY, {"project_id": job.project_id, "id": job.id}):

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -80,24 +81,24 @@ def require_set_values(dsn: str) -> None:
     """An object has what was set last of each of its names, unless that was rejected or undone since."""
     with psycopg.connect(dsn) as conn:
         objects = conn.execute("SELECT id, type, name_key, properties FROM kb.graph_objects").fetchall()
-        merged = conn.execute("SELECT object_id, type, name_key FROM kb.object_merges").fetchall()
+        merged = conn.execute("SELECT object_id, type, name_key, merged_at FROM kb.object_merges").fetchall()
         words = conn.execute("""
-            SELECT type, name_key, action, subject, property_name, value FROM kb.curations
+            SELECT type, name_key, action, subject, property_name, value, created_at FROM kb.curations
             WHERE undone_at IS NULL AND action <> 'undo' ORDER BY created_at, id""").fetchall()
+    never = datetime.min.replace(tzinfo=UTC)
     for ident, kind, name_key, properties in objects:
-        keys = {(kind, name_key), *((row[1], row[2]) for row in merged if row[0] == ident)}
+        since = {(kind, name_key): never, **{row[1:3]: row[3] for row in merged if row[0] == ident}}
+        by_key: dict[tuple[str, str], dict[str, Any]] = {key: {} for key in since}
+        for place, (of_type, of_name, action, subject, name, value, at) in enumerate(words):
+            key = (of_type, of_name)
+            if action == "set" and key in since:
+                by_key[key][name] = (place, value)
+            elif subject in {"object", "property"} and key in since:
+                for other, said in by_key.items():
+                    if other == key or at > max(since[key], since[other]):
+                        for one in [one for one in said if subject == "object" or one == name]:
+                            del said[one]
         last: dict[str, Any] = {}
-        by_key: dict[tuple[str, str], dict[str, Any]] = {key: {} for key in keys}
-        for place, (of_type, of_name, action, subject, name, value) in enumerate(words):
-            mine = by_key.get((of_type, of_name))
-            if mine is None:
-                continue
-            if action == "set":
-                mine[name] = (place, value)
-            elif subject == "object":
-                mine.clear()
-            elif subject == "property":
-                mine.pop(name, None)
         for said in by_key.values():
             for name, placed in said.items():
                 last[name] = max(last.get(name, placed), placed)

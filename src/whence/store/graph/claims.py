@@ -13,7 +13,7 @@ from typing import Any, LiteralString, NamedTuple, TypeVar
 from uuid import UUID, uuid5
 
 from whence.models import FoundRelationship, FoundValue, new_id, now
-from whence.store.graph.order import JOIN_DOCUMENT, rank, rank_ties
+from whence.store.graph.order import JOIN_DOCUMENT, rank, rank_ties, with_hidden_lists
 from whence.store.graph.order import settle as settle_values
 from whence.store.graph.set_values import set_values_of
 from whence.store.pool import Asked, Params, records, uuids
@@ -147,7 +147,7 @@ SET id = CASE WHEN (p.said_source, p.said_target) = (excluded.said_source, exclu
 # A claim about a merged object does not rename the object, unless there is no other claim of a name.
 SETTLE: LiteralString = f"""
 WITH ranked AS ({
-    rank(f'''FROM kb.object_provenance p {JOIN_DOCUMENT}
+    rank(f'''FROM {with_hidden_lists()} p {JOIN_DOCUMENT}
              WHERE p.project_id = %(project_id)s AND p.object_id = ANY(%(ids)s::uuid[])''')
 })
 UPDATE kb.graph_objects o

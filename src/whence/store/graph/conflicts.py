@@ -1,16 +1,18 @@
-"""Conflicts: properties whose claims differ. Values are compared as `extract.values.same` does."""
+"""Conflicts: properties of objects and relationships whose claims differ. Values are compared as `extract.values.same` does."""
 
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import LiteralString
 from uuid import UUID
 
-from whence.models import Claim
+from whence.models import Claim, Relationship
 from whence.store.graph.objects import Objects
 from whence.store.graph.order import JOIN_DOCUMENT, NEWEST_FIRST
 from whence.store.graph.provenance import CLAIM, IS_CURRENT, JOIN_CLAIMED, PLACE, to_claim
+from whence.store.graph.relationships import Relationships
 from whence.store.graph.set_values import is_set
-from whence.store.pool import Statements, uuids
+from whence.store.pool import Row, Statements, uuids
 from whence.text.names import TYPOGRAPHY
 
 _TYPOGRAPHY: LiteralString = "".join(TYPOGRAPHY)
@@ -43,7 +45,7 @@ ORDER BY p.object_id, p.property_name
 """
 # The newest claim of each value.
 CLAIMS: LiteralString = f"""
-SELECT {CLAIM} {IS_CURRENT} {PLACE}
+SELECT {CLAIM} {IS_CURRENT}, {PLACE}
 FROM (SELECT DISTINCT ON (p.object_id, p.property_name, {value_key("p.value")}) p.*
       FROM unnest(%(ids)s::uuid[], %(names)s::text[]) AS e (object_id, property_name)
       JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.object_id = e.object_id
@@ -53,12 +55,41 @@ ORDER BY p.object_id, p.property_name, {NEWEST_FIRST}
 """
 
 
+# The same for relationships. `object_id` is either end.
+DIFFERING_TIES: LiteralString = f"""
+SELECT DISTINCT r.id, e.key
+FROM kb.relationships r
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = r.source_id
+JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.relationship_id = r.id
+CROSS JOIN LATERAL jsonb_each(p.properties) e
+WHERE r.project_id = %(project_id)s AND r.properties <> '{{}}' AND jsonb_typeof(e.value) <> 'array'
+  AND (%(object_id)s::uuid IS NULL OR %(object_id)s IN (r.source_id, r.target_id))
+  AND (%(type)s::text IS NULL OR %(type)s IN (r.type, o.type))
+  AND (%(property_name)s::text IS NULL OR e.key = %(property_name)s)
+  AND {value_key("e.value")} <> {value_key("(r.properties -> e.key)")}
+ORDER BY r.id, e.key
+"""
+TIE_CLAIMS: LiteralString = f"""
+SELECT p.id, p.relationship_id, p.key, p.value, 'updated', p.schema_number, p.quote, p.start_offset, p.end_offset, NULL, true,
+       p.extracted_at, {value_key("p.value")} = {value_key("(r.properties -> p.key)")}, {PLACE}
+FROM (SELECT DISTINCT ON (p.relationship_id, e.key, {value_key("e.value")}) p.*, e.key, e.value
+      FROM unnest(%(ids)s::uuid[], %(names)s::text[]) AS w (id, property_name)
+      JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.relationship_id = w.id
+      JOIN LATERAL jsonb_each(p.properties) e ON e.key = w.property_name AND jsonb_typeof(e.value) <> 'array' {JOIN_DOCUMENT}
+      ORDER BY p.relationship_id, e.key, {value_key("e.value")}, {NEWEST_FIRST}) p {JOIN_DOCUMENT}
+JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.id = p.relationship_id
+ORDER BY p.relationship_id, p.key, {NEWEST_FIRST}
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropertyConflict:
     object_id: UUID
     object_type: str
     object_name: str
     property_name: str
+    relationship: Relationship | None = None
+    """If it is a property of a relationship. The object is its source."""
     claims: tuple[Claim, ...] = ()
     """The newest claim of each value, the current one first."""
 
@@ -74,32 +105,64 @@ class Conflicts(Statements):
         limit: int,
         offset: int,
     ) -> tuple[list[PropertyConflict], int]:
-        """Ordered by object and property."""
+        """Ordered by object and property; then those of relationships. `object_type` may also be the type of a relationship."""
         params = {
             "project_id": project_id,
             "object_id": object_id,
             "type": object_type,
             "property_name": property_name,
         }
-        every = await self._queries.all(DIFFERING, params)  # at once: to count them takes as long
-        rows = every[offset : offset + limit]
+        # All of them at once: to count them takes as long.
+        of_objects = await self._queries.all(DIFFERING, params)
+        of_ties = await self._queries.all(DIFFERING_TIES, params)
+        first = max(0, offset - len(of_objects))
+        found = await self._of_objects(project_id, of_objects[offset : offset + limit])
+        found += await self._of_ties(project_id, of_ties[first : first + limit - len(found)])
+        return found, len(of_objects) + len(of_ties)
+
+    async def _of_objects(self, project_id: UUID, rows: Sequence[Row]) -> list[PropertyConflict]:
         objects = {
             one.id: one for one in await Objects(self._queries).many(project_id, {row[0] for row in rows})
         }
-        wanted = {"ids": uuids(row[0] for row in rows), "names": [row[1] for row in rows]}
-        claims = defaultdict[tuple[UUID, str], list[Claim]](list)
-        for row in await self._queries.all(CLAIMS, {"project_id": project_id, **wanted}):
-            claim = to_claim(row)
-            claims[claim.object_id, claim.property_name].append(claim)
-        found = [
+        claims = await self._claims(CLAIMS, project_id, rows)
+        return [
             PropertyConflict(
                 object_id=ident,
                 object_type=objects[ident].type,
                 object_name=objects[ident].name,
                 property_name=name,
-                claims=tuple(sorted(claims[ident, name], key=lambda claim: not claim.current)),
+                claims=claims[ident, name],
             )
             for ident, name in rows
             if ident in objects
         ]
-        return found, len(every)
+
+    async def _of_ties(self, project_id: UUID, rows: Sequence[Row]) -> list[PropertyConflict]:
+        relationships = await Relationships(self._queries).many(project_id, {row[0] for row in rows})
+        ties = {one.id: one for one in relationships}
+        claims = await self._claims(TIE_CLAIMS, project_id, rows)
+        return [
+            PropertyConflict(
+                object_id=ties[ident].source_id,
+                object_type=ties[ident].source_type,
+                object_name=ties[ident].source_name,
+                property_name=name,
+                relationship=ties[ident],
+                claims=tuple(replace(one, object_id=ties[ident].source_id) for one in claims[ident, name]),
+            )
+            for ident, name in rows
+            if ident in ties
+        ]
+
+    async def _claims(
+        self, statement: LiteralString, project_id: UUID, rows: Sequence[Row]
+    ) -> dict[tuple[UUID, str], tuple[Claim, ...]]:
+        """Those of each object or relationship and property, the current one first."""
+        wanted = {"ids": uuids(row[0] for row in rows), "names": [row[1] for row in rows]}
+        claims = defaultdict[tuple[UUID, str], list[Claim]](list)
+        for row in await self._queries.all(statement, {"project_id": project_id, **wanted}):
+            claim = to_claim(row)
+            claims[claim.object_id, claim.property_name].append(claim)
+        return {
+            key: tuple(sorted(claims[key], key=lambda claim: not claim.current)) for key in map(tuple, rows)
+        }

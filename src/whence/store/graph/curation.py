@@ -30,7 +30,8 @@ from whence.store.graph.locks import (
     select_ids,
 )
 from whence.store.graph.names import NAME, name_silent, name_unnamed
-from whence.store.graph.set_values import IS_REPLACED, keys_of
+from whence.store.graph.objects import Objects
+from whence.store.graph.set_values import is_replaced, keys_of
 from whence.store.pool import PagedQuery, Params, Queries, Statements, reader, records, uuids
 
 
@@ -67,12 +68,15 @@ _OBJECT_ID: LiteralString = """coalesce(
      WHERE o.project_id = w.project_id AND o.type = w.type AND o.name_key = w.name_key),
     (SELECT m.object_id FROM kb.object_merges m
      WHERE m.project_id = w.project_id AND m.type = w.type AND m.name_key = w.name_key))"""
+# The names of its object, or its own while there is no object.
+_KEYS: LiteralString = f"""{keys_of(_OBJECT_ID, "w.project_id")}
+    UNION ALL SELECT w.type, w.name_key, w.created_at WHERE {_OBJECT_ID} IS NULL"""
 _COLUMNS: LiteralString = f"""
     w.project_id, w.id, w.action, w.subject, w.type, w.name, w.name_key, w.property_name, w.value, w.relationship_type,
     w.target_type, w.target_name, w.undoes, w.author, w.reason, w.created_at, w.undone_at, {_OBJECT_ID},
     CASE WHEN w.undone_at IS NOT NULL THEN 'undone'
          WHEN w.action <> 'set' THEN 'active'
-         WHEN {IS_REPLACED} THEN 'replaced'
+         WHEN {is_replaced(_KEYS)} THEN 'replaced'
          WHEN {_OBJECT_ID} IS NULL THEN 'waiting'
          ELSE 'active' END"""
 _curation_of = reader(Curation)
@@ -160,8 +164,10 @@ LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id =
 WHERE r.project_id = %(project_id)s AND r.said_of = ANY(%(said)s::uuid[])
 GROUP BY 1
 """
-FORGET_VECTORS: LiteralString = """
-DELETE FROM kb.object_vectors WHERE project_id = %(project_id)s AND id = ANY(%(ids)s::uuid[])
+# A vector from before a merge may be of values that are rejected by now.
+FORGET_MERGED_VECTORS: LiteralString = """
+UPDATE kb.object_merges SET space_id = NULL, embedding = NULL
+WHERE project_id = %(project_id)s AND object_id = ANY(%(ids)s::uuid[])
 """
 
 
@@ -327,7 +333,7 @@ async def _undo(tx: Queries, project_id: UUID, curation_id: UUID, by: Word) -> U
         await hide(tx, project_id, said)
         await _withhold(tx, project_id, await find(tx), said)
     else:
-        await _give_back(tx, project_id, entry)
+        await _give_back(tx, project_id, entry, (first.type, first.name_key))
     return made
 
 
@@ -362,10 +368,13 @@ async def _withhold(tx: Queries, project_id: UUID, ids: Collection[UUID], said: 
     await _settle(tx, project_id, ids)
 
 
-async def _give_back(tx: Queries, project_id: UUID, entry: Params) -> None:
-    """Claims whose chunk is gone do not come back, nor those that another rejection rejects."""
+async def _give_back(tx: Queries, project_id: UUID, entry: Params, about: ObjectKey) -> None:
+    """Claims whose chunk is gone do not come back, nor those that another rejection rejects.
+
+    The object that the entry is about may also get back a value that a person set.
+    """
     freed = await tx.all(rejected_claims.FREED, entry)
-    keys = [{"type": kind, "name_key": key} for kind, key in {(row[0], row[1]) for row in freed}]
+    keys = [{"type": kind, "name_key": key} for kind, key in {about, *((row[0], row[1]) for row in freed)}]
     find = partial(select_ids, HOLDERS, {"project_id": project_id, "keys": records(keys)})
     wanted = want_groups(project_id, find)
 
@@ -392,4 +401,5 @@ async def _show(tx: Queries, project_id: UUID, ids: Collection[UUID], said: Coll
 
 async def _settle(tx: Queries, project_id: UUID, ids: Collection[UUID]) -> None:
     await settle(tx, project_id, ids)
-    await tx.run(FORGET_VECTORS, {"project_id": project_id, "ids": uuids(ids)})
+    await Objects(tx).forget_vectors(project_id, ids)
+    await tx.run(FORGET_MERGED_VECTORS, {"project_id": project_id, "ids": uuids(ids)})

@@ -4,7 +4,7 @@ from typing import Any, LiteralString
 from uuid import UUID
 
 from whence.store.graph.conflicts import COMPARABLE, value_key
-from whence.store.graph.order import JOIN_DOCUMENT, OLDEST_FIRST, rank, rank_ties, settle
+from whence.store.graph.order import JOIN_DOCUMENT, OLDEST_FIRST, rank, rank_ties, settle, with_hidden_lists
 from whence.store.graph.set_values import is_set
 from whence.store.pool import Queries, reader
 
@@ -38,20 +38,30 @@ _FALLEN: LiteralString = f"""before (owner_id, property_name, value) AS ({settle
     WHERE n.value IS DISTINCT FROM f.value
 )"""
 _STAYING: LiteralString = f"""
-FROM claims p {JOIN_DOCUMENT} WHERE p.object_id NOT IN (SELECT object_id FROM lost) AND p.property_name <> 'name'
+FROM {with_hidden_lists("claims", ", goes")} p {JOIN_DOCUMENT}
+WHERE p.object_id NOT IN (SELECT object_id FROM lost) AND p.property_name <> 'name'
   AND NOT {is_set("p.object_id", "p.property_name")}"""
 CLAIMS: LiteralString = f"""{_GONE}
 SELECT count(*) FROM kb.object_provenance p
 WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)
 """
-# Properties about which a claim that goes and one that stays differ.
-CONFLICTS: LiteralString = f"""{_LOST}
+
+
+def _count_conflicts(claims: LiteralString, owner: LiteralString) -> LiteralString:
+    """Counts the properties about which a claim that goes and one that stays differ."""
+    return f"""
 SELECT count(*) FROM (
-    SELECT array_agg(DISTINCT p.value) AS given FROM claims p
-    WHERE {COMPARABLE} AND NOT {is_set("p.object_id", "p.property_name")} GROUP BY p.object_id, p.property_name
+    SELECT array_agg(DISTINCT p.value) AS given FROM {claims} GROUP BY p.{owner}, p.property_name
     HAVING bool_or(p.goes) AND NOT bool_and(p.goes) AND count(DISTINCT p.value) > 1) e
-WHERE (SELECT count(DISTINCT {value_key("v")}) FROM unnest(e.given) v) > 1
-"""
+WHERE (SELECT count(DISTINCT {value_key("v")}) FROM unnest(e.given) v) > 1"""
+
+
+_COMPARED: LiteralString = f"claims p WHERE {COMPARABLE} AND NOT {is_set('p.object_id', 'p.property_name')}"
+_COMPARED_TIES: LiteralString = """(
+    SELECT c.relationship_id, c.goes, e.key AS property_name, e.value FROM claims c, jsonb_each(c.properties) e
+    WHERE jsonb_typeof(e.value) <> 'array') p"""
+CONFLICTS: LiteralString = f"{_LOST} {_count_conflicts(_COMPARED, 'object_id')}"
+TIE_CONFLICTS: LiteralString = f"{_TIES} {_count_conflicts(_COMPARED_TIES, 'relationship_id')}"
 OBJECTS: LiteralString = f"""{_LOST}
 SELECT o.id, o.type, o.name, count(*) OVER ()
 FROM lost l JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = l.object_id
@@ -118,7 +128,7 @@ async def deletion_impact(queries: Queries, project_id: UUID, ident: UUID, *, li
     """`ident` is the id of a document or a chunk."""
     params = {"project_id": project_id, "id": ident, "limit": limit}
     impact: GraphImpact = {"property_claims": await queries.value(CLAIMS, params), "graph": {}}
-    impact["conflicts"] = await queries.value(CONFLICTS, params)
+    impact["conflicts"] = await queries.value(CONFLICTS, params) + await queries.value(TIE_CONFLICTS, params)
     for name, (statement, columns) in _LISTS.items():
         rows = await queries.all(statement, params)
         impact[name] = rows[0][-1] if rows else 0

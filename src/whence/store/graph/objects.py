@@ -1,6 +1,6 @@
 """Objects: the nodes of the graph, and their vectors."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, LiteralString, TypeVar
 from uuid import UUID
@@ -21,7 +21,7 @@ UNGROUNDED: LiteralString = f"""ARRAY(
     WHERE u.project_id = o.project_id AND u.object_id = o.id AND NOT u.is_grounded AND NOT EXISTS (
         SELECT FROM kb.object_provenance g
         WHERE g.project_id = o.project_id AND g.object_id = o.id AND g.property_name = u.property_name AND g.is_grounded)
-      AND NOT {is_set("u.object_id", "u.property_name").replace("%(project_id)s", "u.project_id")})"""
+      AND NOT {is_set("u.object_id", "u.property_name", "u.project_id")})"""
 COLUMNS: LiteralString = f"""o.project_id, o.id, o.type, o.name, o.name_key, o.properties, o.created_at, o.updated_at,
     {aliases.OF_OBJECT}, {UNGROUNDED}"""
 
@@ -115,6 +115,9 @@ INSERT INTO kb.object_vectors (project_id, id, space_id, embedding)
 SELECT o.project_id, o.id, %(space_id)s, %(vector)s::halfvec
 FROM kb.graph_objects o WHERE o.project_id = %(project_id)s AND o.id = %(id)s
 ON CONFLICT (project_id, id, space_id) DO UPDATE SET embedding = excluded.embedding
+"""
+FORGET_VECTORS: LiteralString = """
+DELETE FROM kb.object_vectors WHERE project_id = %(project_id)s AND id = ANY(%(ids)s::uuid[])
 """
 # An exact scan over all vectors of the project. It takes milliseconds for the number of objects a project has.
 SIMILAR: LiteralString = f"""
@@ -279,6 +282,11 @@ class Objects(Statements):
     ) -> None:
         """Objects that no longer exist are skipped."""
         await put_each_vector(self._queries, PUT_VECTOR, project_id, space_id, vectors)
+
+    async def forget_vectors(self, project_id: UUID, ids: Collection[UUID]) -> None:
+        """The objects must be embedded again."""
+        if ids:
+            await self._queries.run(FORGET_VECTORS, {"project_id": project_id, "ids": uuids(sorted(ids))})
 
     async def lacking(
         self, project_id: UUID, space_id: UUID, *, after: UUID | None = None, limit: int

@@ -5,6 +5,8 @@ later chunk is newer. When a chunk was read does not count. A grounded claim com
 
 A property has the value of its newest claim. A list has the elements of all its claims, the oldest first and equal ones once, unless
 the schema says that it is replaced (`kb.replaced_lists`). Properties of relationships work the same way.
+
+Of two claims of one chunk about merged objects the older is hidden (`claim_moves`); the elements of a hidden list count all the same.
 """
 
 from typing import LiteralString
@@ -15,6 +17,27 @@ OLDEST_FIRST: LiteralString = f"{AS_OF}, d.id, c.chunk_index, p.id"
 JOIN_DOCUMENT: LiteralString = """
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
 JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = c.document_id"""
+
+HIDDEN: LiteralString = """h.id, h.said_of, h.chunk_id, h.property_name, h.value, h.operation, h.schema_number, h.quote, h.start_offset,
+           h.end_offset, h.elements, h.is_grounded, h.extracted_at"""
+"""The columns of a claim that hidden and shown ones have."""
+
+
+def with_hidden_lists(
+    shown: LiteralString = "kb.object_provenance", more: LiteralString = ""
+) -> LiteralString:
+    """A table of shown claims, with the hidden lists that the same chunks state of merged objects. `more`: further columns of it."""
+    return f"""(
+    SELECT h.project_id, h.object_id, {HIDDEN}{more} FROM {shown} h
+    UNION ALL
+    SELECT q.project_id, q.object_id, {HIDDEN}{more} FROM {shown} q
+    JOIN kb.hidden_claims h ON h.project_id = %(project_id)s AND h.chunk_id = q.chunk_id AND h.property_name = q.property_name
+                           AND h.said_of <> q.said_of AND jsonb_typeof(h.value) = 'array'
+    LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = h.said_of
+    JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = q.object_id
+    LEFT JOIN kb.replaced_lists l ON l.project_id = %(project_id)s AND l.type = o.type AND l.property_name = q.property_name
+    WHERE q.project_id = %(project_id)s AND jsonb_typeof(q.value) = 'array' AND coalesce(m.object_id, h.said_of) = q.object_id
+      AND l.type IS NULL)"""
 
 
 def rank(source: LiteralString) -> LiteralString:

@@ -9,7 +9,7 @@ from whence.models import Claim, GraphObject, Place, RelationshipClaim, Word
 from whence.store.graph.ledger import IS_STALE, LAST_READING
 from whence.store.graph.objects import COLUMNS as OBJECT_COLUMNS
 from whence.store.graph.objects import object_of
-from whence.store.graph.order import AS_OF, JOIN_DOCUMENT, NEWEST_FIRST, rank
+from whence.store.graph.order import AS_OF, HIDDEN, JOIN_DOCUMENT, NEWEST_FIRST, rank, with_hidden_lists
 from whence.store.graph.rejected_claims import rejects_claim
 from whence.store.graph.set_values import is_set, keys_of, set_values_of
 from whence.store.pool import PagedQuery, Row, Statements, reader, uuids
@@ -33,9 +33,10 @@ def current(objects: LiteralString) -> LiteralString:
     Of names, claims about the object itself come before those about merged objects, and claims with a quote before those without.
     """
     source: LiteralString = f"FROM kb.object_provenance p {JOIN_DOCUMENT}"
+    lists: LiteralString = f"FROM {with_hidden_lists()} p {JOIN_DOCUMENT}"
     wanted: LiteralString = f"WHERE p.project_id = %(project_id)s AND {objects}"
     return f"""
-    SELECT r.id, r.place FROM ({rank(f"{source} {wanted} AND p.property_name <> 'name'")}) r WHERE r.is_current
+    SELECT r.id, r.place FROM ({rank(f"{lists} {wanted} AND p.property_name <> 'name'")}) r WHERE r.is_current
     UNION ALL
     SELECT n.id, 1 FROM (
         SELECT DISTINCT ON (p.object_id) p.id {source}
@@ -47,28 +48,27 @@ def current(objects: LiteralString) -> LiteralString:
 CLAIM: LiteralString = """
        p.id, p.object_id, p.property_name, p.value, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
        p.elements, p.is_grounded, p.extracted_at,"""
-# A value that a person set counts before all claims.
-_IS_CURRENT_IN_OBJECT: LiteralString = f"NOT {is_set('p.object_id', 'p.property_name')} AND p.id IN (SELECT e.id FROM ({current('p.object_id = %(object_id)s')}) e),"
+
+
+def is_current(objects: LiteralString) -> LiteralString:
+    """Whether the claim `p` is current. `objects` is a condition that all claims meet which it is compared with."""
+    return f"NOT {is_set('p.object_id', 'p.property_name')} AND p.id IN (SELECT e.id FROM ({current(objects)}) e)"
+
+
 # The claim itself as `claimed`: the inner query has a `p` of its own.
 JOIN_CLAIMED: LiteralString = "CROSS JOIN LATERAL (SELECT p.object_id, p.property_name) claimed"
-IS_CURRENT: LiteralString = f"""NOT {
-    is_set("p.object_id", "p.property_name")
-} AND p.id IN (SELECT e.id FROM ({
-    current("p.object_id = claimed.object_id AND p.property_name = claimed.property_name")
-}) e),"""
+IS_CURRENT: LiteralString = is_current(
+    "p.object_id = claimed.object_id AND p.property_name = claimed.property_name"
+)
 
 # With documents, only claims of their chunks.
 _WITHIN: LiteralString = "(%(document_ids)s::uuid[] IS NULL OR d.id = ANY(%(document_ids)s::uuid[]))"
 
-# Shown claims, and hidden ones that the same chunk made under another name of the property.
-_ALL: LiteralString = """(
-    SELECT q.id, q.object_id, q.said_of, q.chunk_id, q.property_name, q.value, q.operation, q.schema_number, q.quote,
-           q.start_offset, q.end_offset, q.elements, q.is_grounded, q.extracted_at
-    FROM kb.object_provenance q
-    WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s
+# Shown claims, hidden lists of merged objects, and hidden claims that the same chunk made under another name of the property.
+_ALL: LiteralString = f"""(
+    SELECT * FROM {with_hidden_lists()} a WHERE a.project_id = %(project_id)s AND a.object_id = %(object_id)s
     UNION ALL
-    SELECT h.id, q.object_id, h.said_of, h.chunk_id, h.property_name, h.value, h.operation, h.schema_number, h.quote,
-           h.start_offset, h.end_offset, h.elements, h.is_grounded, h.extracted_at
+    SELECT q.project_id, q.object_id, {HIDDEN}
     FROM kb.object_provenance q
     JOIN kb.hidden_claims h ON h.project_id = %(project_id)s AND h.said_of = q.said_of AND h.chunk_id = q.chunk_id
                            AND h.property_name = q.property_name
@@ -76,7 +76,7 @@ _ALL: LiteralString = """(
 CURRENT: LiteralString = f"""
 SELECT {CLAIM} true, {PLACE}
 FROM ({current(f"p.object_id = ANY(%(ids)s) AND {_WITHIN}")}) w
-JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.id = w.id {JOIN_DOCUMENT}
+JOIN {with_hidden_lists()} p ON p.project_id = %(project_id)s AND p.object_id = ANY(%(ids)s) AND p.id = w.id {JOIN_DOCUMENT}
 ORDER BY p.object_id, p.property_name, w.place
 """
 _SET: LiteralString = "id, object_id, property_name, value, schema_number, extracted_at"
@@ -88,9 +88,9 @@ ORDER BY wanted.id, v.property_name
 """
 _REJECTED: LiteralString = """id, object_id, property_name, value, operation, schema_number, quote, start_offset, end_offset,
     elements, is_grounded, extracted_at"""
-REJECTED: LiteralString = f"""
-SELECT p.id, %(object_id)s::uuid, p.property_name, p.value, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
-       p.elements, p.is_grounded, p.extracted_at, t.author, t.reason, t.id, {PLACE}
+_REJECTED_COLUMNS: LiteralString = f"""p.id, %(object_id)s::uuid, p.property_name, p.value, p.operation, p.schema_number, p.quote,
+       p.start_offset, p.end_offset, p.elements, p.is_grounded, p.extracted_at, t.author, t.reason, t.id, {PLACE}"""
+_FROM_REJECTED: LiteralString = f"""
 FROM ({keys_of("%(object_id)s")}) k
 JOIN kb.rejected_claims p ON p.project_id = %(project_id)s AND p.type = k.type AND p.name_key = k.name_key {JOIN_DOCUMENT}
 CROSS JOIN LATERAL (
@@ -98,14 +98,22 @@ CROSS JOIN LATERAL (
     JOIN kb.curations w ON w.project_id = %(project_id)s AND w.id = t.curation_id
     WHERE t.is_active AND {rejects_claim("p", "p")}
     ORDER BY w.id DESC LIMIT 1) t
-WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s
-ORDER BY p.property_name, p.extracted_at DESC, p.id DESC
-"""
+WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s"""
 EARLIER: LiteralString = """
 SELECT p.object_id, p.said_of, coalesce(m.name, o.name), p.property_name, p.value
 FROM kb.object_provenance p
 JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = p.object_id
 LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = p.said_of
+WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s
+"""
+EARLIER_TIES: LiteralString = """
+SELECT r.type, r.source_id, r.target_id, p.said_source, p.said_target, coalesce(a.name, s.name), coalesce(b.name, t.name)
+FROM kb.relationship_provenance p
+JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.id = p.relationship_id
+JOIN kb.graph_objects s ON s.project_id = %(project_id)s AND s.id = r.source_id
+JOIN kb.graph_objects t ON t.project_id = %(project_id)s AND t.id = r.target_id
+LEFT JOIN kb.object_merges a ON a.project_id = %(project_id)s AND a.dropped_id = p.said_source
+LEFT JOIN kb.object_merges b ON b.project_id = %(project_id)s AND b.dropped_id = p.said_target
 WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s
 """
 _TIE: LiteralString = """p.id, p.relationship_id, p.properties, p.schema_number, p.quote, p.start_offset, p.end_offset,
@@ -122,8 +130,8 @@ _BY_SOURCE: LiteralString = """p.chunk_id IN (
             SELECT k.id FROM kb.chunks k WHERE k.project_id = %(project_id)s AND (k.id = %(id)s OR k.document_id = %(id)s))"""
 # The claims of a chunk or of all chunks of a document.
 _STATED: LiteralString = f"""
-FROM (SELECT p.id, p.chunk_id, p.start_offset, {IS_CURRENT.rstrip(",")} AS current
-      FROM kb.object_provenance p
+FROM (SELECT p.id, p.chunk_id, p.start_offset, {IS_CURRENT} AS current
+      FROM {with_hidden_lists()} p
       JOIN kb.graph_objects t ON t.project_id = %(project_id)s AND t.id = p.object_id {JOIN_CLAIMED}
       WHERE p.project_id = %(project_id)s AND {_BY_SOURCE}
         AND (%(type)s::text IS NULL OR t.type = %(type)s)
@@ -141,8 +149,8 @@ FROM (SELECT p.id, p.chunk_id, p.start_offset, {IS_CURRENT.rstrip(",")} AS curre
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
 WHERE %(current)s::boolean IS NULL OR e.current = %(current)s"""
 BY_ID: LiteralString = f"""
-SELECT {CLAIM} {IS_CURRENT} {PLACE}
-FROM kb.object_provenance p {JOIN_DOCUMENT} {JOIN_CLAIMED}
+SELECT {CLAIM} {IS_CURRENT}, {PLACE}
+FROM {with_hidden_lists()} p {JOIN_DOCUMENT} {JOIN_CLAIMED}
 WHERE p.project_id = %(project_id)s AND p.id = ANY(%(ids)s)
 """
 RELATIONSHIP_CLAIMS_BY_ID: LiteralString = f"""
@@ -222,9 +230,12 @@ def _to_mention(row: Row) -> Mention:
     return Mention(property_names=tuple(row[0]), schema_number=row[1], place=_place_of(row[2:]))
 
 
+_REJECTED_OF_OBJECT = PagedQuery(
+    _to_rejected, _REJECTED_COLUMNS, _FROM_REJECTED, "p.property_name, p.extracted_at DESC, p.id DESC"
+)
 _OF_OBJECT = PagedQuery(
     to_claim,
-    CLAIM + _IS_CURRENT_IN_OBJECT + PLACE,
+    f"{CLAIM} {is_current('p.object_id = %(object_id)s')}, {PLACE}",
     f"FROM {_ALL} p {JOIN_DOCUMENT} WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s",
     NEWEST_FIRST,
 )
@@ -243,7 +254,7 @@ _MENTIONED = PagedQuery(
 )
 _OLDER = PagedQuery(
     to_claim,
-    CLAIM + IS_CURRENT + PLACE,
+    f"{CLAIM} {IS_CURRENT}, {PLACE}",
     f"""FROM kb.object_provenance p {JOIN_DOCUMENT} {LAST_READING} {JOIN_CLAIMED}
 WHERE p.project_id = %(project_id)s AND p.schema_number < %(schema_number)s AND {IS_STALE}""",
     f"p.object_id, p.property_name, {NEWEST_FIRST}",
@@ -269,13 +280,14 @@ class Provenance(Statements):
         Before them come the values that a person set, and the claims that a person rejected.
         """
         params = {"project_id": project_id, "object_id": object_id, "property_name": property_name}
-        words = await self._set_values(project_id, [object_id], property_name)
-        words += [_to_rejected(row) for row in await self._queries.all(REJECTED, params)]
-        shown = words[offset : offset + limit]
-        claims, total = await self._queries.page(
-            _OF_OBJECT, params, limit=limit - len(shown), offset=max(0, offset - len(words))
-        )
-        return [*shown, *claims], total + len(words)
+        values = await self._set_values(project_id, [object_id], property_name)
+        shown, total = values[offset : offset + limit], len(values)
+        for query in (_REJECTED_OF_OBJECT, _OF_OBJECT):
+            found, count = await self._queries.page(
+                query, params, limit=limit - len(shown), offset=max(0, offset - total)
+            )
+            shown, total = [*shown, *found], total + count
+        return shown, total
 
     async def stated(
         self,
@@ -310,15 +322,20 @@ class Provenance(Statements):
     ) -> list[Claim]:
         """The claims whose values the object has: one for the name and for each property, or several for a list, the newest first.
 
-        With `document_ids`, the claims that would be current if there were only these documents, and no person's word.
+        With `document_ids`, the claims that would be current if there were only these documents, except those that a person corrected.
         """
         ids = list(object_ids)
         within = None if document_ids is None else uuids(document_ids)
         params = {"project_id": project_id, "ids": ids, "document_ids": within}
         claims = [to_claim(row) for row in await self._queries.all(CURRENT, params)]
-        words = await self._set_values(project_id, ids) if document_ids is None else []
-        said = {(word.object_id, word.property_name) for word in words}
-        return [*words, *(claim for claim in claims if (claim.object_id, claim.property_name) not in said)]
+        words = await self._set_values(project_id, ids)
+        corrected = {(word.object_id, word.property_name): word.value for word in words}
+        if document_ids is None:
+            uncorrected = (one for one in claims if (one.object_id, one.property_name) not in corrected)
+            return [*words, *uncorrected]
+        return [
+            one for one in claims if corrected.get((one.object_id, one.property_name), one.value) == one.value
+        ]
 
     async def _set_values(
         self, project_id: UUID, ids: list[UUID], property_name: str | None = None
@@ -329,6 +346,10 @@ class Provenance(Statements):
     async def earlier(self, project_id: UUID, chunk_id: UUID) -> list[Row]:
         """The claims of a chunk: the object, the object it means, that one's name, the property and its value."""
         return await self._queries.all(EARLIER, {"project_id": project_id, "chunk_id": chunk_id})
+
+    async def earlier_ties(self, project_id: UUID, chunk_id: UUID) -> list[Row]:
+        """The relationships that a chunk claims: type, both ends, both ends as they were meant, and their names."""
+        return await self._queries.all(EARLIER_TIES, {"project_id": project_id, "chunk_id": chunk_id})
 
     async def history(
         self, project_id: UUID, object_id: UUID, *, limit: int, offset: int

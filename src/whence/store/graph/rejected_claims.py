@@ -136,10 +136,11 @@ INSERT INTO kb.rejected_texts (project_id, id, curation_id, content_hash, type, 
                                relationship_type, target_type, target_key)
 SELECT %(project_id)s, gen_random_uuid(), %(curation_id)s, t.*
 FROM (SELECT c.content_hash, k.type, k.name_key, max(h.schema_number) AS schema_number,"""
+# Rejected under every name of the object: the next reading may use another.
 _FROM_CLAIMS: LiteralString = f"""
       FROM kb.hidden_claims h
       JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = h.chunk_id
-      JOIN {KEYS} k ON k.id = h.said_of
+      JOIN {KEYS} k ON k.id = ANY(%(said)s::uuid[])
       WHERE h.project_id = %(project_id)s AND h.said_of = ANY(%(said)s::uuid[])"""
 _ANYTHING: LiteralString = "NULL::text, NULL::jsonb, NULL::text, NULL::text, NULL::text"
 TEXTS_OF_OBJECT: LiteralString = f"{_TEXTS} {_ANYTHING} {_FROM_CLAIMS} GROUP BY 1, 2, 3) t"
@@ -154,8 +155,8 @@ TEXTS_OF_NAME: LiteralString = (
 TEXTS_OF_RELATIONSHIP: LiteralString = f"""{_TEXTS} NULL::text, NULL::jsonb, h.type, e.type, e.name_key
       FROM kb.hidden_relationship_claims h
       JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = h.chunk_id
-      JOIN {KEYS} k ON k.id = h.said_source
-      JOIN {KEYS} e ON e.id = h.said_target
+      JOIN {KEYS} k ON k.id = ANY(%(sources)s::uuid[])
+      JOIN {KEYS} e ON e.id = ANY(%(targets)s::uuid[])
       WHERE h.project_id = %(project_id)s AND h.type = %(relationship_type)s
         AND h.said_source = ANY(%(sources)s::uuid[]) AND h.said_target = ANY(%(targets)s::uuid[])
       GROUP BY 1, 2, 3, h.type, e.type, e.name_key) t"""

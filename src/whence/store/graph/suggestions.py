@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, LiteralString
 from uuid import UUID, uuid5
 
-from whence.errors import SuggestionNotFound
+from whence.errors import Conflict, SuggestionNotFound
 from whence.models import now
 from whence.store.pool import Row, Statements, uuids
 from whence.text.similar_names import similar_names
@@ -55,6 +55,10 @@ DISMISS: LiteralString = """
 INSERT INTO kb.dismissed_merges (project_id, type, name_key, other_key, dismissed_at)
 VALUES (%(project_id)s, %(type)s, %(name_key)s, %(other_key)s, %(now)s) ON CONFLICT DO NOTHING
 """
+RESTORE: LiteralString = """
+DELETE FROM kb.dismissed_merges
+WHERE project_id = %(project_id)s AND type = %(type)s AND name_key = %(name_key)s AND other_key = %(other_key)s
+"""
 CLAIM_COUNTS: LiteralString = """
 SELECT p.object_id, count(*) FROM kb.object_provenance p
 WHERE p.project_id = %(project_id)s AND p.object_id = ANY(%(ids)s::uuid[]) GROUP BY p.object_id
@@ -93,16 +97,18 @@ class Suggestions(Statements):
         *,
         object_type: str | None = None,
         object_id: UUID | None = None,
+        dismissed: bool = False,
         limit: int,
         offset: int,
     ) -> tuple[list[MergeSuggestion], int]:
-        """The best first, without dismissed ones."""
+        """The best first: those that were not dismissed, or only the dismissed."""
         pairs = await self._pairs(project_id, object_type)
-        dismissed = set(await self._queries.all(DISMISSED, {"project_id": project_id}))
+        known = set(await self._queries.all(DISMISSED, {"project_id": project_id}))
         wanted = [
             (pair, reasons)
             for pair, reasons in pairs
-            if _key(pair) not in dismissed and (object_id is None or object_id in {one[0] for one in pair})
+            if (_key(pair) in known) == dismissed
+            and (object_id is None or object_id in {one[0] for one in pair})
         ]
         return await self._described(project_id, wanted[offset : offset + limit]), len(wanted)
 
@@ -115,9 +121,12 @@ class Suggestions(Statements):
 
     async def dismiss(self, project_id: UUID, suggestion: MergeSuggestion) -> None:
         """The two names are not suggested again, even if their objects are extracted anew."""
-        name_key, other_key = sorted((suggestion.keep.name_key, suggestion.drop.name_key))
-        params = {"project_id": project_id, "type": suggestion.type, "now": now()}
-        await self._queries.run(DISMISS, {**params, "name_key": name_key, "other_key": other_key})
+        await self._queries.run(DISMISS, {**_names(project_id, suggestion), "now": now()})
+
+    async def restore(self, project_id: UUID, suggestion: MergeSuggestion) -> None:
+        """Undoes the dismissal. Raises `Conflict` if there is none."""
+        if not await self._queries.run(RESTORE, _names(project_id, suggestion)):
+            raise Conflict("The suggestion is not dismissed", details={"suggestion_id": str(suggestion.id)})
 
     async def _pairs(
         self, project_id: UUID, object_type: str | None = None
@@ -135,6 +144,11 @@ class Suggestions(Statements):
         rows = await self._queries.all(CLAIM_COUNTS, {"project_id": project_id, "ids": ids})
         counts = {row[0]: row[1] for row in rows}
         return [_suggestion(project_id, pair, reasons, counts) for pair, reasons in pairs]
+
+
+def _names(project_id: UUID, suggestion: MergeSuggestion) -> dict[str, Any]:
+    name_key, other_key = sorted((suggestion.keep.name_key, suggestion.drop.name_key))
+    return {"project_id": project_id, "type": suggestion.type, "name_key": name_key, "other_key": other_key}
 
 
 def _ranked(rows: Sequence[Row], sharing: Iterable[Row]) -> list[tuple[Pair, dict[str, float]]]:

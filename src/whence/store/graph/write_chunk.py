@@ -1,6 +1,6 @@
 """Writes everything that was extracted from one chunk."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import LiteralString
 from uuid import UUID
@@ -14,6 +14,7 @@ from whence.models import (
     FoundValue,
     ObjectKey,
     Operation,
+    TieKey,
 )
 from whence.store.graph import aliases, claims, ledger, rejected_claims
 from whence.store.graph.claims import NamedObject, PropertyClaim, Tie, storable
@@ -70,6 +71,19 @@ WITHDRAW_NAMES: LiteralString = f"""{_WITHDRAW} AND p.property_name = 'name'
   AND NOT EXISTS (SELECT FROM kb.hidden_relationship_claims r
                   WHERE r.project_id = %(project_id)s AND r.chunk_id = %(chunk_id)s AND p.said_of IN (r.said_source, r.said_target))
 """
+WITHDRAW_TIES: LiteralString = """
+DELETE FROM kb.relationship_provenance p
+USING json_to_recordset(%(given)s::json) AS g (type text, said_source uuid, said_target uuid), kb.relationships r
+WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s AND p.said_source = g.said_source AND p.said_target = g.said_target
+  AND r.project_id = %(project_id)s AND r.id = p.relationship_id AND r.type = g.type
+  AND NOT EXISTS (
+    SELECT FROM kb.hidden_relationship_claims h
+    LEFT JOIN kb.object_merges a ON a.project_id = %(project_id)s AND a.dropped_id = h.said_source
+    LEFT JOIN kb.object_merges b ON b.project_id = %(project_id)s AND b.dropped_id = h.said_target
+    WHERE h.project_id = %(project_id)s AND h.chunk_id = %(chunk_id)s AND h.type = r.type
+      AND coalesce(a.object_id, h.said_source) = r.source_id AND coalesce(b.object_id, h.said_target) = r.target_id)
+RETURNING p.relationship_id
+"""
 ALIASES: LiteralString = """
 SELECT m.dropped_id, m.name FROM kb.object_merges m
 WHERE m.project_id = %(project_id)s AND m.dropped_id = ANY(%(ids)s)
@@ -85,6 +99,8 @@ class WrittenChunk:
     parts: tuple[UUID | None, ...]
     """The merged object itself for each found one; None if it was not merged."""
     created: frozenset[UUID]
+    changed: frozenset[UUID]
+    """All objects whose claims came or went."""
     relationships: tuple[UUID | None, ...]
     """The id of each found relationship; None if an end is unknown, or if both ends were merged into one object."""
     rejected: int
@@ -104,6 +120,7 @@ async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
         for claim in _make_claims(item, end, held)
     ]
     given = [tie for tie in ties if tie is not None]
+    parted = await _withdraw_ties(tx, source, extraction.withdrawn_ties)
     keys = [{"said_of": said, "property_name": name} for said, name in extraction.withdrawn]
     withdrawn = {**source, "given": records(keys)}
     if keys:
@@ -118,16 +135,25 @@ async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
         lost = {held.resolved.of_id[said] for said, _ in extraction.withdrawn if said in held.resolved.of_id}
         await name_unnamed(tx, extraction.project_id, lost)
         written, about = [], about | lost
-    settled = claims.settle(extraction.project_id, about, {tie.id for tie in given})
+    settled = claims.settle(extraction.project_id, about, {*parted, *(tie.id for tie in given)})
     await tx.together([*written, *settled, ledger.put(extraction)])
     return WrittenChunk(
         objects=tuple(None if end is None else end.object_id for end in found),
         themselves=tuple(end.said if end and end.said == end.object_id else None for end in found),
         parts=tuple(end.said if end and end.said != end.object_id else None for end in found),
         created=held.created,
+        changed=frozenset(about),
         relationships=tuple(None if tie is None else tie.id for tie in ties),
         rejected=extraction.rejected - given_rejected,
     )
+
+
+async def _withdraw_ties(tx: Queries, source: Params, withdrawn: Sequence[TieKey]) -> list[UUID]:
+    """Deletes the claims; returns the relationships that had them."""
+    if not withdrawn:
+        return []
+    keys = [{"type": kind, "said_source": one, "said_target": other} for kind, one, other in withdrawn]
+    return await tx.column(WITHDRAW_TIES, {**source, "given": records(keys)})
 
 
 async def require_chunk(tx: Queries, project_id: UUID, chunk_id: UUID) -> str:
@@ -145,6 +171,7 @@ async def _lock(tx: Queries, extraction: ChunkExtraction) -> tuple[LockedObjects
         extraction = await rejected_claims.withhold(tx, extraction)
     new: dict[ObjectKey, str] = {}
     known: set[UUID | ObjectKey] = {said for said, _ in extraction.withdrawn}
+    known |= {end for _, *ends in extraction.withdrawn_ties for end in ends}
     for item in extraction.objects:
         if item.key is not None:
             new[_clean_key(item.key)] = item.name or item.key[1]

@@ -53,8 +53,12 @@ async def list_jobs(
 
 @router.get("/jobs/{job_id}")
 async def get_job(access: Reader, job_id: PathId) -> Enveloped[JobModel]:
-    """Get a job."""
-    return success(JobModel.of(await _find_job(access, job_id)))
+    """Get a job, or the extractions that were ordered together as one."""
+    jobs = access.store.jobs
+    try:
+        return success(JobModel.of(await _find_job(access, job_id)))
+    except JobNotFound:
+        return success(JobModel.of_parent(await jobs.parent(job_id, project_id=access.project_id)))
 
 
 @router.get(
@@ -105,11 +109,16 @@ async def retry_job(access: Writer, job_id: PathId) -> Enveloped[JobModel]:
 
 @router.post("/jobs/{job_id}/cancel", responses=documented(Conflict))
 async def cancel_job(access: Writer, job_id: PathId) -> Enveloped[JobModel]:
-    """Cancel a job; what is stored of its document stays.
+    """Cancel a job, or all extractions that were ordered together; what is stored of the documents stays.
 
     409 `CONFLICT` when the job has ended already.
     """
-    return success(JobModel.of(await access.app.cancel(await _find_job(access, job_id))))
+    jobs = access.store.jobs
+    try:
+        return success(JobModel.of(await access.app.cancel(await _find_job(access, job_id))))
+    except JobNotFound:
+        parent = await jobs.parent(job_id, project_id=access.project_id)
+        return success(JobModel.of_parent(await jobs.cancel_parent(parent)))
 
 
 @router.delete("/jobs/{job_id}")

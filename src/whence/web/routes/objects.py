@@ -8,7 +8,7 @@ from fastapi import HTTPException, Query, Response
 
 from whence.api.base import Listing
 from whence.api.graph import MergeModel, MergeRequest, ObjectAnswer, ObjectModel, SuggestionModel
-from whence.api.values import UUID_SCHEMA, Ident, Value, all_canonical, json_object, moment, wrong
+from whence.api.values import UUID_SCHEMA, Flag, Ident, Value, all_canonical, json_object, moment, wrong
 from whence.errors import Conflict, InvalidUUID, MethodNotAllowed, ObjectNotFound
 from whence.store.graph.objects import ObjectOrder
 from whence.web.access import Reader, Writer
@@ -61,6 +61,8 @@ Sort = Annotated[ObjectOrder, Query(description="What to sort by; `claims` is th
 Direction = Annotated[Literal["asc", "desc"], Query(description="Ascending or descending.")]
 OfObject = Annotated[Ident | None, Query(alias="object", description="Only with this object.")]
 MergedInto = Annotated[Ident | None, Query(description="Only what became part of this object.")]
+
+Dismissed = Annotated[Flag, Query(description="Only what was dismissed.")]
 
 
 @router.get("/objects")
@@ -139,7 +141,8 @@ async def merge_objects(access: Writer, body: MergeRequest) -> Enveloped[MergeMo
 async def undo_merge(access: Writer, merge_id: PathId) -> Enveloped[MergeModel]:
     """Undo a merge: each object has its own claims again."""
     merge = await access.store.graph.merges.get(merge_id, project_id=access.project_id)
-    return success(MergeModel.of(await access.store.graph.merges.undo(merge.project_id, merge.id)))
+    undone = access.store.graph.merges.undo(merge.project_id, merge.id)
+    return success(MergeModel.of(await access.app.curator.done(merge.project_id, undone)))
 
 
 @router.get("/projects/{project_id}/merge-suggestions")
@@ -149,11 +152,18 @@ async def list_suggestions(
     page: Paged,
     object_type: TypeFilter = None,
     object_id: OfObject = None,
+    *,
+    dismissed: Dismissed = False,
 ) -> Enveloped[Listing[SuggestionModel]]:
     """List pairs of objects of one type that may be one, the best first, without dismissed ones."""
     await access.existing_project(project_id)
     found, total = await access.store.graph.suggestions.page(
-        project_id, object_type=object_type, object_id=object_id, limit=page.limit, offset=page.offset
+        project_id,
+        object_type=object_type,
+        object_id=object_id,
+        dismissed=dismissed,
+        limit=page.limit,
+        offset=page.offset,
     )
     return listed(SuggestionModel, found, total, page)
 
@@ -180,6 +190,20 @@ async def dismiss_suggestion(
     await access.existing_project(project_id)
     found = await access.store.graph.suggestions.get(project_id, suggestion_id)
     await access.store.graph.suggestions.dismiss(project_id, found)
+    return success(SuggestionModel.of(found))
+
+
+@router.post("/projects/{project_id}/merge-suggestions/{suggestion_id}/undo", responses=documented(Conflict))
+async def restore_suggestion(
+    access: Writer, project_id: PathId, suggestion_id: PathId
+) -> Enveloped[SuggestionModel]:
+    """Undo the dismissal of a suggestion.
+
+    409 `CONFLICT` if it is not dismissed.
+    """
+    await access.existing_project(project_id)
+    found = await access.store.graph.suggestions.get(project_id, suggestion_id)
+    await access.store.graph.suggestions.restore(project_id, found)
     return success(SuggestionModel.of(found))
 
 

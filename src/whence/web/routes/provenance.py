@@ -132,7 +132,7 @@ async def list_conflicts(
     object_type: TypeFilter = None,
     property_name: PropertyName = None,
 ) -> Enveloped[Listing[ConflictModel]]:
-    """List the properties about which claims differ.
+    """List the properties of objects and relationships about which claims differ.
 
     Values that differ only in case, white space, dashes or quotes are the same. Lists accumulate and do not conflict.
     """

@@ -1,0 +1,141 @@
+"""`whence trace`: the sources of an object's properties, or the claims of a chunk or a document."""
+
+import sys
+from collections.abc import Sized
+from contextlib import suppress
+from itertools import groupby
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import click
+
+from whence.cli import options
+from whence.cli.command import App, on_app
+from whence.cli.graph import describe_place, describe_relationship, describe_word, find_object
+from whence.cli.output import on_one_line, page_suffix, printable, printed_json
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from whence.api.graph import StatedClaim, TracedObject
+
+_MOST_CLAIMS = 10_000
+_FILE_WIDTH = 10_000  # no line breaks in a file
+
+
+@click.command()
+@click.argument("object")
+@click.option("--property", "property_name", metavar="NAME", help="Only this property.")
+@options.project
+@options.json
+@on_app
+async def trace(app: App, *, object: str, property_name: str | None, project: str) -> None:  # noqa: A002 - the name in the usage
+    """Show the sources of OBJECT, an id or a name: each property, its values and the words that support them.
+
+    With the id of a chunk or a document: the claims that it makes.
+    """
+    from whence.api.graph import StatedClaim, TracedObject
+    from whence.errors import ObjectNotFound
+
+    provenance = app.store.graph.provenance
+    try:
+        found = await find_object(app, project, object)
+    except ObjectNotFound:
+        if (project_id := await _find_source(app, object)) is None:
+            raise
+        stated, _ = await provenance.stated(
+            project_id, UUID(object), property_name=property_name, limit=_MOST_CLAIMS, offset=0
+        )
+        shown = await StatedClaim.load(app.store, project_id, stated)
+        _require_claims(shown, property_name)
+        if not printed_json(shown):
+            _print_tree(_draw_stated(shown))
+        return
+    claims, _ = await provenance.of_object(
+        found.project_id, found.id, property_name=property_name, limit=_MOST_CLAIMS, offset=0
+    )
+    answer = TracedObject.traced(found, claims)
+    _require_claims(answer.sources, property_name)
+    if not printed_json(answer):
+        _print_tree(_draw_tree(answer))
+
+
+def _require_claims(found: Sized, property_name: str | None) -> None:
+    if property_name is not None and not found:
+        raise click.ClickException(f"Nothing was said of {printable(property_name)!r}")
+
+
+def _print_tree(tree: "Tree") -> None:
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else _FILE_WIDTH
+    Console(highlight=False, markup=False, width=width).print(tree)
+
+
+async def _find_source(app: App, which: str) -> UUID | None:
+    """The project of the chunk or document with this id."""
+    from whence.errors import ChunkNotFound, DocumentNotFound
+
+    with suppress(ValueError, ChunkNotFound):
+        return (await app.store.hits.one(str(UUID(which)), project_id=None))[0]
+    with suppress(ValueError, DocumentNotFound):
+        return (await app.store.documents.get(UUID(which))).project_id
+    return None
+
+
+def _draw_tree(found: "TracedObject") -> "Tree":
+    """Object, property, value, chunk; below each chunk the words and the schema."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    tree = Tree(Text.assemble(f"{printable(found.type)} ", (printable(found.name), "bold"), f"  {found.id}"))
+    for name, claims in found.sources.items():
+        branch = tree.add(Text(printable(name), style="cyan"))
+        for (value, _), group in groupby(
+            claims, key=lambda claim: (on_one_line(claim.value), claim.rejected)
+        ):
+            first, *others = group
+            mark = "rejected" if first.rejected else "older"
+            leaf = branch.add(
+                Text(value, style="green") if first.current else Text(f"{value} ({mark})", style="dim")
+            )
+            for claim in (first, *others):
+                if claim.chunk_id is None:
+                    leaf.add(Text(describe_word(claim)))
+                    continue
+                chunk = leaf.add(Text(f"{describe_place(claim)}  {claim.chunk_id}"))
+                if claim.rejected:
+                    chunk.add(Text(describe_word(claim)))
+                if claim.quote is not None:
+                    span = f"{claim.start_offset}-{claim.end_offset}"
+                    chunk.add(Text.assemble("“", (printable(claim.quote), "italic"), f"” at {span}"))
+                chunk.add(Text(f"schema {claim.schema_version}, {claim.read_at:%Y-%m-%d %H:%M}"))
+    return tree
+
+
+def _draw_stated(claims: "list[StatedClaim]") -> "Tree":
+    """Document, chunk, claims in reading order; below each claim the words."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    tree = Tree(Text(printable(claims[0].document_name or "") if claims else "No claims.", style="bold"))
+    for _, group in groupby(claims, key=lambda claim: claim.chunk_id):
+        said = list(group)
+        chunk = tree.add(Text(f"chunk {said[0].chunk_index}{page_suffix(said[0].page)}  {said[0].chunk_id}"))
+        for claim in said:
+            value = "" if claim.value == {} else f": {on_one_line(claim.value)}"
+            older = "" if claim.current else " (older)"
+            leaf = chunk.add(
+                Text(f"{_describe_subject(claim)}{value}{older}", style="" if claim.current else "dim")
+            )
+            if claim.quote is not None:
+                span = f"{claim.start_offset}-{claim.end_offset}"
+                leaf.add(Text.assemble("“", (printable(claim.quote), "italic"), f"” at {span}"))
+    return tree
+
+
+def _describe_subject(claim: "StatedClaim") -> str:
+    if claim.object is not None:
+        return printable(f"{claim.object.type} {claim.object.name}, {claim.property_name}")
+    assert claim.relationship is not None
+    return describe_relationship(claim.relationship)

@@ -1,0 +1,90 @@
+"""Finds the earlier claims of a chunk that do not hold: a new reading left them out, and the text does not have them. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from whence.extract.context import EarlierClaim, EarlierTie, KnownObject
+from whence.extract.evidence import Evidence
+from whence.extract.links import Ref, words_for
+from whence.extract.mentions import Mentions
+from whence.extract.values import is_among, same
+from whence.models import ClaimKey, FoundObject, FoundRelationship, TieKey
+from whence.text.names import name_key
+
+
+def withdraw(
+    earlier: Sequence[EarlierClaim],
+    seen: Sequence[KnownObject],
+    found: Mapping[Ref, FoundObject],
+    repeated: Mapping[ClaimKey, Any],
+    *,
+    evidence: Evidence,
+    mentions: Mentions,
+) -> tuple[ClaimKey, ...]:
+    """The earlier claims about seen objects that the reply neither replaces nor repeats, and that the text does not have."""
+    given = {(ref, name) for ref, each in found.items() for name in each.properties}
+    by_id = {each.id: each for each in seen}
+
+    def is_stated(claim: EarlierClaim) -> bool:
+        if claim.property_name != "name":
+            return evidence.place(claim.value, of=claim.name) is not None
+        known = by_id[claim.object_id]
+        return evidence.of_name(claim.name) == "primary" or mentions.find(known.type, known.name) is not None
+
+    return tuple(
+        (each.said_of, each.property_name)
+        for each in earlier
+        if each.object_id in by_id
+        and each.claimed not in given
+        and not _is_repeated(each.value, repeated.get(each.claimed))
+        and not is_stated(each)
+    )
+
+
+def withdraw_ties(
+    earlier: Sequence[EarlierTie],
+    seen: Sequence[KnownObject],
+    found: Sequence[FoundRelationship],
+    *,
+    evidence: Evidence,
+    mentions: Mentions,
+) -> tuple[TieKey, ...]:
+    """The earlier relationships of seen objects that the reply does not repeat, and that the text does not have.
+
+    The text has a relationship if it names both ends near each other, and has the words of its type.
+    """
+    by_id = {each.id: each for each in seen}
+
+    def is_stated(tie: EarlierTie) -> bool:
+        source, target = by_id[tie.source_id], by_id[tie.target_id]
+        names = (
+            words_for(source.type, tie.source_name, mentions),
+            words_for(target.type, tie.target_name, mentions),
+        )
+        return evidence.between(*names) is not None and evidence.has_words(tie.type.replace("_", " "))
+
+    def is_repeated(tie: EarlierTie) -> bool:
+        return any(
+            each.type == tie.type
+            and _is_end(each.source, tie.source_id, tie.said_source, tie.source_name)
+            and _is_end(each.target, tie.target_id, tie.said_target, tie.target_name)
+            for each in found
+        )
+
+    return tuple(
+        (each.type, each.said_source, each.said_target)
+        for each in earlier
+        if {each.source_id, each.target_id} <= by_id.keys() and not is_repeated(each) and not is_stated(each)
+    )
+
+
+def _is_end(ref: Ref, *same_as: object) -> bool:
+    """Whether it is one of these ids, or a new object of this name, the last of them."""
+    *ids, name = same_as
+    return ref in ids or (isinstance(ref, tuple) and ref[1] == name_key(str(name)))
+
+
+def _is_repeated(value: Any, repeated: Any) -> bool:
+    if isinstance(value, list):
+        return all(is_among(item, repeated) for item in value)
+    return same(value, repeated)
