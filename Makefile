@@ -15,7 +15,7 @@ HASHED := --require-hashes --only-binary :all: -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format test-histories bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo docs http-docs wheel lock clean
+.PHONY: help setup run test check format test-histories bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo docs http-docs ui ui-check wheel lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,7 +43,20 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 setup: $(VENV)/.dev ## create .venv with everything that is needed
 
 run: $(VENV)/.run ## start the server on the embedded database
+	@$(build_pages) || echo "The web pages could not be built; 'make ui' shows why."
 	@exec $(WHENCE) serve
+
+# The machine's Node if it is new enough, else one from PyPI. Builds only if the pages are missing or older than their sources.
+build_pages = { $(BIN)/python hatch_build.py node || { $(call install,$(HASHED) requirements/node.txt); }; } && $(BIN)/python hatch_build.py
+
+ui: $(VENV)/.dev ## write the pages' types from the OpenAPI document and build the pages
+	@$(BIN)/python -m tools.ui_types
+	@$(build_pages)
+
+ui-check: ui ## format, lint, types and unit tests of the pages
+	@$(BIN)/python hatch_build.py ci --silent
+	@$(BIN)/python hatch_build.py run --silent check
+	@$(BIN)/python hatch_build.py test --silent
 
 test: $(VENV)/.dev ## run every test
 	@exec $(BIN)/python -m pytest -n 4 --dist worksteal $(ARGS)
@@ -108,6 +121,7 @@ docs: .docs-venv/.ready ## build the documentation as a searchable site into sit
 	@echo "Open site/README.html"
 
 wheel: $(VENV)/.run ## build the wheel into dist/
+	@$(build_pages)
 	@rm -rf dist
 	@$(BIN)/uv build --quiet --wheel --no-build-isolation --python $(BIN)/python --out-dir dist .
 	@ls dist/*.whl
@@ -118,8 +132,9 @@ lock: $(VENV)/.dev ## pin the requirements anew from pyproject.toml
 	@$(COMPILE) pyproject.toml requirements/build.in -o requirements/run.txt
 	@$(COMPILE) requirements/bench-chunking.in -o requirements/bench-chunking.txt
 	@$(COMPILE) requirements/docs.in -o requirements/docs.txt
+	@$(COMPILE) requirements/node.in -o requirements/node.txt
 	@$(COMPILE) --group dev -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
 
 clean: ## remove .venv and every cache
-	@rm -rf $(VENV) .bench-venv .docs-venv site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
+	@rm -rf $(VENV) ui/node_modules src/whence/web/static .bench-venv .docs-venv site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,5 +1,6 @@
 """The wheel has everything that a server needs outside of the source tree."""
 
+import os
 import subprocess
 import sys
 from configparser import ConfigParser
@@ -15,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, env={**os.environ, "SKIP_UI": "1"})
     (built,) = folder.glob("whence_kb-*.whl")
     return ZipFile(built)
 

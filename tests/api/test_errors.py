@@ -38,7 +38,14 @@ def check_shape(answer: httpx.Response) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/nothing", "/api/v1", "/api/v1/", "/api/v2/projects", "/api/v1/projects/", "/docs"]
+    "path",
+    [
+        "/nothing",
+        "/assets/none.js",
+        "/api/v1",
+        "/api/v2/projects",
+        "/api/v1/projects/",
+    ],
 )
 async def test_an_unknown_route(client: httpx.AsyncClient, path: str) -> None:
     answer = await client.get(path)

@@ -1,0 +1,178 @@
+"""A real browser on a real server: Chromium, driven by Playwright. Without one these tests are skipped."""
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from tests.api.conftest import serve_in_thread, usual_settings
+from tests.chat_endpoint import ChatEndpoint, says
+from tests.conftest import make_database
+from tests.files.office import docx
+from tests.files.pdf import pdf
+
+from whence.models import DEFAULT_PROJECT_ID
+from whence.store.postgres import EmbeddedPostgres
+from whence.web.routes.pages import STATIC
+
+ROOT = Path(__file__).parents[2]
+AXE = ROOT / "ui" / "node_modules" / "axe-core" / "axe.min.js"
+PATIENCE = 30_000
+HOSTILE = "<img src=x onerror=window.pwned=1>"
+REPORT = [
+    ["# Harbour library", "The harbour library closed its books on 31 March."],
+    ["# Spending", "Repairs went over budget because of the storm of 9 February.", "Staff cost 141,205."],
+]
+NOTES = "# Sign-in\n\nRequirement: OAuth 2.0\n\nExpiration: 1 hour\n\nPriority: high\n"
+SCHEMA = {"object_types": {"Requirement": {"properties": {"expiration": {"type": "string"}}}}}
+
+
+def find_browser() -> str | None:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+
+
+def build_pages() -> None:
+    """Builds the pages if they are missing or older than their sources; one test process at a time."""
+    with (ROOT / "ui" / "package.json").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = subprocess.run(
+            [sys.executable, "hatch_build.py"], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+    if done.returncode and not (STATIC / "index.html").exists():
+        pytest.skip(f"the web pages are not built; `make ui` says why: {done.stderr[-300:]}")
+
+
+@dataclass
+class Site:
+    """A server with documents, and a browser's pages of it."""
+
+    url: str
+    model: ChatEndpoint
+    browser: Browser
+    http: httpx.Client
+    contexts: list[BrowserContext] = field(default_factory=list)
+    ids: dict[str, str] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    async def open(self, path: str, **options: Any) -> Page:
+        """A page in a browser of its own; it keeps what goes wrong in `problems`."""
+        context = await self.browser.new_context(**options)
+        self.contexts.append(context)
+        context.set_default_timeout(PATIENCE)
+        page = await context.new_page()
+        page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+        page.on("request", lambda request: self._check(request.url))
+        page.on("console", lambda said: self._listen(said.text))
+        await page.goto(self.url + path)
+        return page
+
+    def _listen(self, said: str) -> None:
+        if "Content Security" in said:
+            self.problems.append(said)
+
+    def _check(self, url: str) -> None:
+        if not url.startswith((self.url, "blob:", "data:")):
+            self.problems.append(f"a request to {url}")
+
+    async def close(self) -> None:
+        for context in self.contexts:
+            await context.close()
+        self.contexts.clear()
+
+    def data(self, method: str, path: str, **more: Any) -> Any:
+        answer = self.http.request(method, f"/api/v1{path}", **more)
+        assert answer.is_success, answer.text
+        return answer.json()["data"]
+
+    def ingest(self, name: str, content: bytes | str) -> str:
+        made = self.data("POST", "/ingest/upload", files={"file": (name, content)}, params={"wait": "true"})
+        ident: str = made["items"][0]["documentId"]
+        return ident
+
+
+@pytest.fixture(scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    path = find_browser()
+    if path is None:
+        pytest.skip("no Chromium was found: `apt-get install chromium`, or set CHROMIUM to its path")
+    build_pages()
+    async with async_playwright() as playwright:
+        # Root has no sandbox; the documents of these tests are our own.
+        options = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = await playwright.chromium.launch(executable_path=path, args=options)
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[ChatEndpoint]:
+    with ChatEndpoint(says("Repairs went over budget because of the storm of 9 February. [1]")) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="module")
+def dsn(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
+    yield from make_database(postgres, template)
+
+
+@pytest.fixture(scope="module")
+async def served(
+    dsn: str, browser: Browser, model: ChatEndpoint, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Site]:
+    """One server for all tests: documents of several kinds, an object of the graph, a scripted model."""
+    settings = replace(
+        usual_settings(dsn, tmp_path_factory.mktemp("ui")),
+        llm_base_url=model.url,
+        llm_model="test",
+        llm_attempts=1,
+    )
+    with serve_in_thread(settings) as url, httpx.Client(base_url=url, timeout=60) as http:
+        site = Site(url=url, model=model, browser=browser, http=http)
+        project = f"/projects/{DEFAULT_PROJECT_ID}"
+        site.data("PATCH", project, json={"config": {"extraction": "manual", "extractor": "rules"}})
+        site.data("PUT", f"{project}/schema", json=SCHEMA)
+        site.ids = {
+            "pdf": site.ingest("report.pdf", pdf(REPORT)),
+            "docx": site.ingest(
+                "letter.docx", docx(["A letter about the harbour.", "It has two paragraphs."])
+            ),
+            "chinese": site.ingest("城市.txt", "东京是一座大城市。它有很多人。"),
+            "notes": site.ingest("notes.md", NOTES),
+            "hostile": site.ingest(f"{HOSTILE}.md", f"# {HOSTILE}\n\nNobody knows {HOSTILE} here."),
+        }
+        site.data("POST", f"/documents/{site.ids['notes']}/extract", params={"wait": "true"})
+        yield site
+
+
+@pytest.fixture
+async def site(served: Site) -> AsyncIterator[Site]:
+    """The server for one test, in which nothing may go wrong unseen."""
+    yield served
+    await served.close()
+    problems, served.problems = served.problems, []
+    assert problems == []
+
+
+@pytest.fixture
+def axe() -> Callable[[Page], Any]:
+    source = AXE.read_text(encoding="utf-8")
+
+    async def violations(page: Page) -> list[str]:
+        await page.evaluate(source)
+        found = await page.evaluate("() => axe.run()")
+        return [
+            json.dumps([one["id"], [node["html"][:150] for node in one["nodes"]]])
+            for one in found["violations"]
+        ]
+
+    return violations

@@ -1,0 +1,261 @@
+"""The main flow of every page in a real browser."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from io import BytesIO
+from typing import Any
+
+import httpx
+import pypdfium2
+import pytest
+from playwright.async_api import Browser, FilePayload, Page, expect
+from tests.api.conftest import serve_in_thread, usual_settings
+from tests.chat_endpoint import cut, says
+from tests.files.pdf import pdf
+from tests.ui.conftest import HOSTILE, REPORT, Site
+
+from whence.store import Store
+
+PHONE = {"width": 380, "height": 780}
+QUESTION = "Why did repairs go over budget?"
+CITED = "Repairs went over budget because of the storm of 9 February."
+
+
+async def ask(page: Page, question: str = QUESTION) -> None:
+    await page.fill("#question", question)
+    await page.keyboard.press("Enter")
+    await page.wait_for_selector(".turn:last-of-type .actions, .turn:last-of-type .failed")
+
+
+async def test_from_a_question_to_the_words_on_the_page(site: Site) -> None:
+    page = await site.open("/")
+    await ask(page)
+    await page.click(".chip")
+    picture, rect = page.locator(".evidence .page"), page.locator(".evidence .rect").first
+    await page.wait_for_selector(".evidence .page img")
+    whole, part = await picture.bounding_box(), await rect.bounding_box()
+    assert whole
+    assert part
+    assert words_under(whole, part) == CITED
+    await expect(page.locator(".evidence")).to_contain_text("page 2")
+    await expect(page.locator(".sentence")).to_have_class(re.compile("verbatim"))
+    address = page.url
+    await page.reload()
+    await page.wait_for_selector(".evidence .page img")
+    await page.keyboard.press("Escape")
+    await expect(page.locator(".evidence")).to_have_count(0)
+    await page.go_back()
+    await page.wait_for_selector(".evidence .rect")
+    assert page.url == address
+
+
+def words_under(whole: Any, part: Any) -> str:
+    """The text of the PDF under a rectangle of the screen, by another library than the pages use."""
+    sheet = pypdfium2.PdfDocument(BytesIO(pdf(REPORT)))[1]
+    width, height = sheet.get_size()
+    left = (part["x"] - whole["x"]) / whole["width"] * width
+    top = height - (part["y"] - whole["y"]) / whole["height"] * height
+    right, bottom = (
+        left + part["width"] / whole["width"] * width,
+        top - part["height"] / whole["height"] * height,
+    )
+    text: str = sheet.get_textpage().get_text_bounded(left - 1, bottom - 1, right + 1, top + 1)
+    return text.strip()
+
+
+async def test_a_broken_stream_keeps_what_came(site: Site) -> None:
+    site.model.script(cut(after=3, text="Repairs went over budget"))
+    page = await site.open("/")
+    await ask(page)
+    await expect(page.locator(".turn .failed")).to_be_visible()
+    await expect(page.locator(".answer-text")).to_contain_text("Repairs went")
+    await page.click(".turn .failed button")
+    await page.wait_for_selector(".chip")
+
+
+async def test_a_server_that_is_gone_and_comes_back(site: Site) -> None:
+    page = await site.open("/documents")
+    await page.wait_for_selector(".rows-row")
+    await page.context.set_offline(True)
+    await page.fill("[data-main-input]", "report")
+    await expect(page.locator(".failed")).to_contain_text("does not answer")
+    await page.context.set_offline(False)
+    await page.click(".failed button")
+    await expect(page.locator(".rows-row")).to_have_count(1)
+
+
+async def test_nothing_that_others_wrote_runs(site: Site) -> None:
+    site.model.script(says(f"<script>window.pwned=1</script> {HOSTILE} [x](javascript:window.pwned=1) [1]"))
+    page = await site.open("/")
+    await ask(page, "Who knows it here?")
+    await page.wait_for_selector(".answer-text")
+    for path in ("/documents", f"/d/{site.ids['hostile']}", "/search?q=nobody+knows", f"/search?q={HOSTILE}"):
+        await page.goto(site.url + path)
+        await page.wait_for_selector(".rows-row, .document-text, .hits, .empty")
+    assert await page.evaluate("window.pwned") is None
+    site.data("DELETE", f"/documents/{site.ids.pop('hostile')}")
+
+
+async def test_adding_previewing_and_deleting_a_document(site: Site) -> None:
+    page = await site.open("/documents")
+    await page.click("text=Add documents")
+    file = FilePayload(
+        name="added.md", mimeType="text/markdown", buffer=b"# One\n\nFirst.\n\n# Two\n\nSecond."
+    )
+    await page.set_input_files("dialog input[type=file]", file)
+    await page.select_option("dialog select", "paragraph")
+    await expect(page.locator(".cuts .cut")).to_have_count(2)
+    await page.click("dialog .primary")
+    row = page.locator(".rows-row", has_text="added.md")
+    await expect(row).to_contain_text("done")
+    await page.fill("[data-main-input]", "added")
+    await expect(page).to_have_url(re.compile("name=added"))
+    await expect(page.locator(".rows-row")).to_have_count(1)
+    await page.click("[aria-label='Delete added.md']")
+    await expect(page.locator("dialog")).to_contain_text("2 chunks")
+    await page.click("dialog .danger")
+    await expect(row).to_have_count(0)
+
+
+async def test_a_long_list_has_only_the_rows_in_view(site: Site) -> None:
+    made = site.data("POST", "/projects", json={"name": "long", "config": {"extraction": "manual"}})
+    files = [("file", (f"note-{n:03}.txt", f"Note {n}.")) for n in range(250)]
+    site.data("POST", "/ingest/upload", files=files, data={"projectId": made["id"]})
+    page = await site.open(f"/documents?project={made['id']}")
+    await expect(page.locator(".page-head")).to_contain_text("250 documents")
+    assert await page.locator(".rows-row").count() < 80
+    await page.evaluate("document.querySelector('main').scrollTop = 1e6")
+    await expect(page.locator(".rows-row", has_text="note-000.txt")).to_be_visible()
+    site.data("DELETE", f"/projects/{made['id']}")
+
+
+async def test_a_document_and_its_chunks(site: Site) -> None:
+    page = await site.open(f"/d/{site.ids['pdf']}")
+    await page.wait_for_selector(".page img")
+    await page.click(".chunk-list button")
+    await page.wait_for_selector(".page .rect")
+    await page.click("text=Text")
+    await expect(page.locator(".cut.on mark")).to_contain_text("Spending")
+    await page.click("text=Claims")
+    await page.goto(f"{site.url}/d/{site.ids['notes']}?tab=claims")
+    await page.click("text=expiration: 1 hour")
+    await expect(page.locator(".cut.on mark")).to_contain_text("1 hour")
+
+
+async def test_search_with_both_scores(site: Site) -> None:
+    page = await site.open("/search")
+    await page.wait_for_selector("[data-main-input]")
+    await page.keyboard.press("/")
+    await page.keyboard.type("storm budget")
+    await page.keyboard.press("Enter")
+    await page.wait_for_selector(".hits mark")
+    assert await page.locator(".hits li").first.locator("[role=meter]").count() == 2
+    await page.click(".hits button")
+    await page.wait_for_selector(".evidence .rect")
+    await page.keyboard.press("Escape")
+    await page.uncheck("text=Only relevant")
+    await expect(page).to_have_url(re.compile("floor=off"))
+
+
+async def test_a_property_leads_to_its_chunk_and_schema_version(site: Site) -> None:
+    page = await site.open("/graph?view=table")
+    await page.click(".rows-row a")
+    await page.click(".claim .plain:has-text('1 hour')")
+    evidence = page.locator(".evidence")
+    await expect(evidence.locator("mark")).to_have_text("1 hour")
+    await expect(evidence.locator(".facts")).to_contain_text(re.compile(r"chunk\s*1.*schema\s*v1", re.DOTALL))
+    await page.keyboard.press("Escape")
+    await page.click("text=Correct")
+    await page.fill("[aria-label='New value of expiration']", "2 hours")
+    await page.click(".edit .primary")
+    await expect(page.locator(".property-value", has_text="2 hours")).to_be_visible()
+    await page.click("text=Undo")
+    await expect(page.locator(".property-value", has_text="1 hour")).to_be_visible()
+    await page.goto(f"{site.url}/graph")
+    await page.wait_for_selector(".canvas canvas")
+
+
+async def test_a_new_version_of_the_schema(site: Site) -> None:
+    page = await site.open("/schema")
+    await page.fill("#schema-json", "{")
+    await expect(page.locator("[role=status].reason")).to_be_visible()
+    await page.reload()
+    await expect(page.locator("#schema-json")).to_have_value("{")
+    await page.click("text=Discard changes")
+    await page.fill("[aria-label='New property of Requirement']", "owner")
+    await page.keyboard.press("Enter")
+    await page.click("text=Save as a new version")
+    await expect(page.locator(".page-head")).to_contain_text("version v2")
+    await expect(page.locator(".diff")).to_contain_text("Requirement.owner")
+    await expect(page.locator(".panel", has_text="Extract")).to_contain_text("chunk")
+
+
+async def test_keys_open_projects(
+    browser: Browser, dsn: str, served: Site, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    settings = replace(usual_settings(dsn, tmp_path_factory.mktemp("keys")), auth="required")
+    async with Store.open(dsn, size=2) as store:
+        second = await store.projects.create(name="second")
+        _, everywhere = await store.keys.create(name="all", scope="admin", project_id=None)
+        _, alone = await store.keys.create(name="one", scope="read", project_id=second.id)
+    with serve_in_thread(settings) as url, httpx.Client() as http:
+        site = Site(url=url, model=served.model, browser=browser, http=http)
+        page = await site.open("/documents")
+        await page.fill("#key", "wh_wrong")
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".gate")).to_contain_text("does not accept")
+        await page.fill("#key", everywhere.reveal())
+        await page.keyboard.press("Enter")
+        await page.wait_for_selector(".rows-row")
+        await page.select_option("[aria-label=Project]", str(second.id))
+        await expect(page.locator(".empty")).to_contain_text("No documents yet")
+        await page.reload()
+        await expect(page.locator(".empty")).to_contain_text("No documents yet")
+        other = await site.open("/documents")
+        await other.fill("#key", alone.reveal())
+        await other.keyboard.press("Enter")
+        await expect(other.locator(".empty")).to_contain_text("No documents yet")
+        assert await other.locator("[aria-label=Project]").count() == 0
+        await site.close()
+        assert site.problems == []
+
+
+PAGES = [
+    "/",
+    "/documents",
+    "/search?q=storm",
+    "/graph?view=table",
+    "/graph",
+    "/schema",
+    "/jobs",
+    "/projects",
+    "/status",
+    "/docs?q=chat",
+]
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+async def test_every_page_is_accessible_and_fits(site: Site, axe: Callable[[Page], Any], look: str) -> None:
+    options = {"color_scheme": "dark", "viewport": PHONE} if look == "dark" else {"color_scheme": "light"}
+    page = await site.open("/", reduced_motion="reduce", **options)
+    wrong = {}
+    for path in [*PAGES, f"/d/{site.ids['pdf']}", f"/d/{site.ids['notes']}?tab=claims"]:
+        await page.goto(site.url + path)
+        await page.wait_for_selector("main h1")
+        await page.wait_for_load_state("networkidle")
+        overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        if found := [*await axe(page), *(["too wide"] if overflow > 0 else [])]:
+            wrong[path] = found
+    assert wrong == {}
+
+
+async def test_an_answer_on_a_phone(site: Site, axe: Callable[[Page], Any]) -> None:
+    page = await site.open("/", viewport=PHONE)
+    await ask(page)
+    await page.click(".chip")
+    await page.wait_for_selector(".evidence .page img")
+    assert await axe(page) == []
+    box = await page.locator(".evidence").bounding_box()
+    assert box
+    assert box["width"] == PHONE["width"]

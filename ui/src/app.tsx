@@ -1,0 +1,132 @@
+import { useEffect } from "preact/hooks";
+import { Dialog } from "./components/Dialog";
+import { Evidence } from "./components/Evidence";
+import { Failed } from "./components/States";
+import { shown } from "./state/evidence";
+import { helpOpen, KEYS } from "./state/keyboard";
+import { key, lockedOut } from "./state/key";
+import { useResource } from "./state/resource";
+import { href, path } from "./state/router";
+import { choose, loadProjects, project, projects, signOut } from "./state/session";
+import { nextTheme, theme } from "./state/theme";
+import { Gate } from "./pages/Gate";
+import { pageFor } from "./pages/routes";
+
+const LINKS: [string, string][] = [
+  ["/", "Ask"],
+  ["/documents", "Documents"],
+  ["/search", "Search"],
+  ["/graph", "Graph"],
+  ["/schema", "Schema"],
+  ["/jobs", "Jobs"],
+];
+
+export function App() {
+  const ready = useResource(() => loadProjects(), [key.value]);
+  if (lockedOut.value) return <Gate />;
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the page
+      </a>
+      <Header />
+      <div class={`body${shown.value ? " with-evidence" : ""}`}>
+        <main id="main" tabIndex={-1}>
+          {ready.error ? (
+            <Failed error={ready.error} retry={ready.reload} />
+          ) : (
+            projects.value && <Page key={project.value?.id} />
+          )}
+        </main>
+        <Evidence />
+      </div>
+      {helpOpen.value && <Help />}
+    </>
+  );
+}
+
+function Page() {
+  const { page, props } = pageFor(path.value);
+  const loaded = useResource(() => page(), [path.value.split("/")[1]], { fresh: true });
+  useEffect(
+    () => document.getElementById("main")?.focus({ preventScroll: true }),
+    [path.value.split("/")[1]],
+  );
+  if (loaded.error) return <Failed error={loaded.error} retry={loaded.reload} />;
+  const Shown = loaded.data?.default;
+  return Shown && <Shown {...props} />;
+}
+
+function Header() {
+  const here = path.value;
+  return (
+    <header class="top">
+      <a class="brand" href={href("/")}>
+        Whence
+      </a>
+      {projects.value && projects.value.length > 1 && (
+        <select
+          aria-label="Project"
+          value={project.value?.id}
+          onChange={(event) => choose(event.currentTarget.value)}
+        >
+          {projects.value.map((one) => (
+            <option key={one.id} value={one.id}>
+              {one.name}
+            </option>
+          ))}
+        </select>
+      )}
+      <nav aria-label="Pages">
+        {LINKS.map(([to, name]) => (
+          <a key={to} href={href(to)} aria-current={section(here) === to ? "page" : undefined}>
+            {name}
+          </a>
+        ))}
+      </nav>
+      <details class="more">
+        <summary aria-label="More">⋯</summary>
+        <div>
+          <a href={href("/projects")}>Projects and keys</a>
+          <a href={href("/status")}>Status</a>
+          <a href={href("/docs")}>API reference</a>
+          <button type="button" class="ghost" onClick={nextTheme}>
+            Theme: {theme.value}
+          </button>
+          <button type="button" class="ghost" onClick={() => (helpOpen.value = true)}>
+            Keyboard
+          </button>
+          {key.value && (
+            <button type="button" class="ghost" onClick={signOut}>
+              Forget the key
+            </button>
+          )}
+        </div>
+      </details>
+    </header>
+  );
+}
+
+/** The page of the menu that an address belongs to. */
+function section(here: string): string {
+  const first = here.split("/")[1] ?? "";
+  const aliases: Record<string, string> = { c: "/", a: "/", d: "/documents", o: "/graph" };
+  return aliases[first] ?? `/${first}`;
+}
+
+function Help() {
+  return (
+    <Dialog title="Keyboard" onClose={() => (helpOpen.value = false)}>
+      <dl class="keys">
+        {KEYS.map(([name, what]) => (
+          <div key={name}>
+            <dt>
+              <kbd>{name}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,176 @@
+import { api, take, type Chunk, type Schemas } from "../api/client";
+import { spanOf, type Span } from "../state/spans";
+import { close, index, places, shown, step, type Place } from "../state/evidence";
+import { useScrollTo } from "../state/image";
+import { useResource } from "../state/resource";
+import { href } from "../state/router";
+import { fileType } from "../text/format";
+import { Marked } from "./Marked";
+import { PageImage } from "./PageImage";
+import { Show } from "./States";
+
+interface Found {
+  span: Span;
+  chunk: Chunk | null;
+  claims: Schemas["StatedClaim"][];
+}
+
+async function find(place: Place, signal: AbortSignal): Promise<Found> {
+  const params = { path: { chunk_id: place.chunkId ?? "" } };
+  const [span, chunk, claims] = await Promise.all([
+    spanOf(place, signal),
+    place.chunkId ? take(api.GET("/api/v1/chunks/{chunk_id}", { params, signal })).catch(() => null) : null,
+    place.chunkId
+      ? take(
+          api.GET("/api/v1/chunks/{chunk_id}/claims", {
+            params: { ...params, query: { limit: 20 } },
+            signal,
+          }),
+        )
+          .then((page) => page.items)
+          .catch(() => [])
+      : [],
+  ]);
+  return { span, chunk, claims };
+}
+
+/** The right pane: where something came from. It is closed by Esc and stepped through by the arrow keys. */
+export function Evidence() {
+  const place = shown.value;
+  if (!place) return null;
+  return <Pane place={place} />;
+}
+
+function Pane({ place }: { place: Place }) {
+  const found = useResource(
+    (abort) => find(place, abort),
+    [place.documentId, place.start, place.end, place.chunkId],
+  );
+  const total = places.value.length;
+  return (
+    <aside class="evidence" aria-label="Evidence">
+      <header>
+        <h2>{found.data ? found.data.span.document_name : "Evidence"}</h2>
+        {found.data && <span class="quiet">{found.data.span.location.label}</span>}
+        <button type="button" class="ghost" aria-label="Close the evidence" onClick={close}>
+          ✕
+        </button>
+      </header>
+      <div class="evidence-body" tabIndex={0} aria-label="The source">
+        <Show of={found} lines={12}>
+          {(data) => <Source found={data} />}
+        </Show>
+      </div>
+      <footer>
+        {found.data && <Facts place={place} found={found.data} />}
+        <nav aria-label="Evidence of the selected">
+          {total > 1 && (
+            <span class="stepper">
+              <button type="button" class="ghost" aria-label="Previous" onClick={() => step(-1)}>
+                ‹
+              </button>
+              {index.value + 1} of {total}
+              <button type="button" class="ghost" aria-label="Next" onClick={() => step(1)}>
+                ›
+              </button>
+            </span>
+          )}
+          <a
+            href={href(`/d/${place.documentId}`, {
+              span: `${place.start}-${place.end}`,
+              v: found.data?.span.version,
+            })}
+          >
+            Open the document
+          </a>
+        </nav>
+      </footer>
+    </aside>
+  );
+}
+
+function Source({ found }: { found: Found }) {
+  const { span } = found;
+  const pages = span.pages.filter((page) => page.rects !== null);
+  if (pages.length) {
+    return (
+      <>
+        {pages.map((page, i) => (
+          <PageImage
+            key={page.page}
+            documentId={span.document_id}
+            version={span.version}
+            page={page}
+            follow={i === 0}
+          />
+        ))}
+      </>
+    );
+  }
+  return <TextSource found={found} />;
+}
+
+/** The words in their chunk, or with a little text around them. */
+function TextSource({ found: { span, chunk } }: { found: Found }) {
+  const scroll = useScrollTo<HTMLElement>(`${span.document_id} ${span.start} ${span.end}`);
+  const from = Number(chunk?.metadata?.startOffset ?? NaN);
+  const inside = chunk !== null && span.start >= from && span.end <= from + [...chunk.content].length;
+  return (
+    <div class="document-text">
+      {span.headings.length > 0 && <p class="headings">{span.headings.join(" › ")}</p>}
+      {inside && chunk ? (
+        <Marked
+          text={chunk.content}
+          spans={[{ start: span.start - from, end: span.end - from }]}
+          first={scroll}
+        />
+      ) : (
+        <>
+          {span.before}
+          <mark ref={scroll}>{span.text}</mark>
+          {span.after}
+        </>
+      )}
+    </div>
+  );
+}
+
+function Facts({ place, found }: { place: Place; found: Found }) {
+  const { span, chunk, claims } = found;
+  const schema = place.schemaVersion ?? claims[0]?.schema_version;
+  const objects = [
+    ...new Map(claims.flatMap((one) => (one.object ? [[one.object.id, one.object]] : []))).values(),
+  ];
+  return (
+    <>
+      {(place.quote ?? span.text) && <blockquote class="quote">{place.quote ?? span.text}</blockquote>}
+      <dl class="facts">
+        {place.level && (
+          <Fact name="support">{<span class={`level ${place.level}`}>{place.level}</span>}</Fact>
+        )}
+        <Fact name="type">{fileType(span.file_type, span.document_name)}</Fact>
+        {chunk && <Fact name="chunk">{chunk.chunk_index + 1}</Fact>}
+        <Fact name="version">{span.version}</Fact>
+        {schema && <Fact name="schema">{schema}</Fact>}
+        {objects.length > 0 && (
+          <Fact name="objects">
+            {objects.slice(0, 4).map((one) => (
+              <a key={one.id} href={href(`/o/${one.id}`)}>
+                {one.name}
+              </a>
+            ))}
+          </Fact>
+        )}
+      </dl>
+    </>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,51 @@
+import type { PageRects } from "../state/spans";
+import { usePageImage, useScrollTo } from "../state/image";
+
+const WIDTH = 1200;
+
+/** The picture of a page with rectangles over the words. Its size is known before it comes, so nothing jumps. */
+export function PageImage({
+  documentId,
+  version,
+  page,
+  follow,
+}: {
+  documentId: string;
+  version: number;
+  page: Pick<PageRects, "page" | "width" | "height" | "rects">;
+  /** Scroll to the first rectangle. */
+  follow: boolean;
+}) {
+  const { url, error } = usePageImage(documentId, page.page, version, WIDTH);
+  const first = page.rects?.[0];
+  const scroll = useScrollTo<HTMLDivElement>(`${documentId} ${page.page} ${first?.x0} ${first?.y0}`);
+  if (error)
+    return (
+      <p class="quiet">
+        The picture of page {page.page} cannot be shown: {error.message}
+      </p>
+    );
+  const ratio = page.width && page.height ? `${page.width} / ${page.height}` : "210 / 297";
+  return (
+    <figure class="page" style={{ aspectRatio: ratio }}>
+      {url ? (
+        <img src={url} alt={`Page ${page.page}`} />
+      ) : (
+        <div class="bone fill" role="status" aria-label="Loading the page" />
+      )}
+      {page.rects?.map((rect, i) => (
+        <div
+          key={i}
+          ref={i === 0 && follow ? scroll : undefined}
+          class="rect"
+          style={{
+            left: `${rect.x0 * 100}%`,
+            top: `${rect.y0 * 100}%`,
+            width: `${(rect.x1 - rect.x0) * 100}%`,
+            height: `${(rect.y1 - rect.y0) * 100}%`,
+          }}
+        />
+      ))}
+    </figure>
+  );
+}

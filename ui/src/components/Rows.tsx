@@ -1,0 +1,78 @@
+import type { ComponentChildren } from "preact";
+import type { Paged } from "../state/paged";
+import { useRows } from "../state/viewport";
+import { Failed, Loading } from "./States";
+
+/** A long table: only the rows in view exist, only their pages are read. */
+export function Rows<T>(props: {
+  of: Paged<T>;
+  label: string;
+  heads: { name: string; class?: string }[];
+  columns: string;
+  height?: number;
+  empty: ComponentChildren;
+  row: (item: T) => ComponentChildren;
+  keyOf: (item: T) => string;
+}) {
+  const { of, height = 48 } = props;
+  const { ref, from, to } = useRows(of.total ?? 0, height);
+  if (of.error && of.total === null) return <Failed error={of.error} retry={of.reload} />;
+  if (of.total === null) return <Loading lines={8} />;
+  if (of.total === 0) return <>{props.empty}</>;
+  of.need(from, Math.max(from, to - 1));
+  const shown = Array.from({ length: to - from }, (_, i) => from + i);
+  return (
+    <>
+      {of.error && <Failed error={of.error} retry={of.reload} />}
+      <div
+        class="rows"
+        role="table"
+        aria-label={props.label}
+        aria-rowcount={of.total + 1}
+        style={{ "--columns": props.columns }}
+      >
+        <div role="rowgroup">
+          <div class="rows-head" role="row">
+            {props.heads.map((head) => (
+              <div key={head.name} role="columnheader" class={head.class}>
+                {head.name}
+              </div>
+            ))}
+          </div>
+        </div>
+        <div ref={ref} role="rowgroup" class="rows-body" style={{ height: `${of.total * height}px` }}>
+          {shown.map((index) => {
+            const item = of.at(index);
+            return (
+              <div
+                key={item ? props.keyOf(item) : index}
+                role="row"
+                aria-rowindex={index + 2}
+                class="rows-row"
+                style={{ top: `${index * height}px`, height: `${height}px` }}
+              >
+                {item ? props.row(item) : <div role="cell" class="bone" />}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </>
+  );
+}
+
+export function Cell({
+  class: name,
+  children,
+  title,
+}: {
+  class?: string;
+  title?: string;
+  children: ComponentChildren;
+}) {
+  return (
+    <div role="cell" class={name} title={title}>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+import type { ComponentChildren } from "preact";
+import type { ApiError } from "../api/client";
+import type { Resource } from "../state/resource";
+
+/** A resource in its four states: loading, empty, failed, there. */
+export function Show<T>(props: {
+  of: Resource<T>;
+  lines?: number;
+  empty?: (data: T) => ComponentChildren | false;
+  children: (data: T) => ComponentChildren;
+}) {
+  const { data, error, reload } = props.of;
+  if (error && data === null) return <Failed error={error} retry={reload} />;
+  if (data === null) return <Loading lines={props.lines} />;
+  const nothing = props.empty?.(data);
+  return (
+    <>
+      {error && <Failed error={error} retry={reload} />}
+      {nothing || props.children(data)}
+    </>
+  );
+}
+
+export function Loading({ lines = 4 }: { lines?: number }) {
+  return (
+    <div class="loading" role="status">
+      <span class="visually-hidden">Loading</span>
+      {Array.from({ length: lines }, (_, i) => (
+        <div key={i} class="bone" />
+      ))}
+    </div>
+  );
+}
+
+/** What is empty, and the one thing that fills it. */
+export function Empty({
+  title,
+  first,
+  children,
+}: {
+  title: string;
+  first?: boolean;
+  children?: ComponentChildren;
+}) {
+  const Heading = first ? "h1" : "h2";
+  return (
+    <div class="empty">
+      <Heading>{title}</Heading>
+      {children}
+    </div>
+  );
+}
+
+/** What failed, its code and request id, and a way to try again. */
+export function Failed({ error, retry }: { error: ApiError; retry?: () => void }) {
+  return (
+    <div class="failed" role="alert">
+      <p>{error.message}</p>
+      <p class="quiet">
+        {error.code}
+        {error.requestId && <> · request {error.requestId}</>}
+      </p>
+      {retry && (
+        <button type="button" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}

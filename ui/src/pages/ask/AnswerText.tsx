@@ -1,0 +1,67 @@
+import type { ComponentChildren } from "preact";
+import { Chip } from "../../components/Chip";
+import { ofCitation, show, type Place } from "../../state/evidence";
+import type { Turn } from "../../state/ask";
+import { marked, MARKS, numbering, sentences, type Sentence } from "../../text/answer";
+import { markdown } from "../../text/markdown";
+
+const PIECE = new RegExp(
+  `(${MARKS.sentence}\\d+${MARKS.stop}|${MARKS.end}|${MARKS.chip}-?\\d+:[^${MARKS.stop}]*${MARKS.stop})`,
+);
+
+/** An answer: its sentences underlined by their support, its citations as numbered chips. */
+export function AnswerText({ turn }: { turn: Turn }) {
+  const { response, citations } = turn;
+  const found = sentences(citations);
+  const numbers = numbering(response, citations);
+  const places = placesOf(turn, found);
+  const list = places.filter((one) => one !== null);
+  let current = -1;
+
+  const placeOf = (sentence: number, chunkId: string): Place | null => {
+    const own = found[sentence]?.citations.find((index) => citations[index]?.chunkId === chunkId);
+    const any = own ?? citations.findIndex((one) => one.chunkId === chunkId && one.startOffset !== null);
+    return places[any] ?? null;
+  };
+
+  const leaf = (text: string): ComponentChildren =>
+    text.split(PIECE).map((piece) => {
+      if (piece.startsWith(MARKS.sentence)) current = Number(piece.slice(1, -1));
+      else if (piece.startsWith(MARKS.end)) current = -1;
+      else if (piece.startsWith(MARKS.chip)) {
+        const [sentence, id] = piece.slice(1, -1).split(":");
+        return (
+          <Chip n={numbers.get(id ?? "") ?? 0} place={placeOf(Number(sentence), id ?? "")} list={list} />
+        );
+      } else if (piece) return <Words text={piece} sentence={found[current]} places={places} list={list} />;
+      return null;
+    });
+
+  return <div class="answer-text">{markdown(marked(response, citations), leaf)}</div>;
+}
+
+function Words(props: {
+  text: string;
+  sentence: Sentence | undefined;
+  places: (Place | null)[];
+  list: Place[];
+}) {
+  const { sentence, places, list } = props;
+  if (!sentence) return <>{props.text}</>;
+  const place = sentence.citations.map((index) => places[index]).find((one) => one);
+  const open = place ? () => show(place, list) : undefined;
+  return (
+    <span class={`sentence ${sentence.level}${open ? " open" : ""}`} onClick={open}>
+      {props.text}
+    </span>
+  );
+}
+
+/** For each citation its place, or null; one sentence may have several. */
+function placesOf(turn: Turn, found: Sentence[]): (Place | null)[] {
+  const points = [...turn.response];
+  return turn.citations.map((one) => {
+    const sentence = found.find((s) => s.start === one.responseStart);
+    return ofCitation(one, sentence && points.slice(sentence.start, sentence.end).join(""));
+  });
+}

@@ -1,0 +1,48 @@
+import type { Chunk } from "../../api/client";
+import { Marked } from "../../components/Marked";
+import { Empty } from "../../components/States";
+import { endOf, startOf } from "../../state/document";
+import { useScrollTo } from "../../state/image";
+import { setQuery } from "../../state/router";
+import { Points } from "../../text/points";
+
+interface Props {
+  text: string;
+  chunks: Chunk[];
+  span: { start: number; end: number } | null;
+  selected: string | null;
+}
+
+/** The whole text with the borders of its chunks; a click selects a chunk. */
+export function Text({ text, chunks, span, selected }: Props) {
+  const scroll = useScrollTo<HTMLDivElement>(span && `${span.start}-${span.end}`);
+  const points = new Points(text);
+  if (text === "")
+    return <Empty title="No text yet">The document was not parsed yet, or it has no text.</Empty>;
+  if (chunks.length === 0) return <div class="document-text">{text}</div>;
+  const last = chunks.at(-1);
+  return (
+    <div class="document-text">
+      {chunks.map((chunk) => (
+        <div
+          key={chunk.id}
+          id={`chunk-${chunk.chunk_index}`}
+          ref={chunk.id === selected ? scroll : undefined}
+          class={`cut${chunk.id === selected ? " on" : ""}`}
+          data-chunk={chunk.chunk_index + 1}
+          onClick={() => setQuery({ span: `${startOf(chunk)}-${endOf(chunk)}` }, { replace: true })}
+        >
+          <Marked
+            text={chunk.content}
+            spans={
+              chunk.id === selected && span
+                ? [{ start: span.start - startOf(chunk), end: span.end - startOf(chunk) }]
+                : []
+            }
+          />
+        </div>
+      ))}
+      {last && points.slice(endOf(last)).trim() && <div>{points.slice(endOf(last))}</div>}
+    </div>
+  );
+}

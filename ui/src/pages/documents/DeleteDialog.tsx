@@ -1,0 +1,65 @@
+import { api, take, type Document } from "../../api/client";
+import { Dialog } from "../../components/Dialog";
+import { Failed, Show } from "../../components/States";
+import { remove } from "../../state/documents";
+import { useAction, useResource } from "../../state/resource";
+import { bytes, count, value } from "../../text/format";
+
+/** Shows what deleting a document takes along before it does. */
+export function DeleteDialog(props: { document: Document; onClose: () => void; gone: () => void }) {
+  const { document, onClose, gone } = props;
+  const params = { path: { document_id: document.id } };
+  const impact = useResource(
+    (signal) => take(api.GET("/api/v1/documents/{document_id}/deletion-impact", { params, signal })),
+    [document.id],
+  );
+  const go = useAction(async () => {
+    await remove(document.id);
+    gone();
+    onClose();
+  });
+  return (
+    <Dialog title={`Delete ${document.name}?`} onClose={onClose}>
+      <Show of={impact}>
+        {(data) => (
+          <>
+            <p>
+              This takes along {count(data.chunks, "chunk")}, {count(data.jobs, "job")} and{" "}
+              {bytes(data.original_bytes)} of original.
+            </p>
+            <ul>
+              <li>{count(data.objects, "object")} that no other chunk mentions</li>
+              <li>{count(data.relationships, "relationship")} that no other chunk states</li>
+              <li>{count(data.properties, "property", "properties")} of other objects that change or go</li>
+            </ul>
+            {data.graph.objects.length > 0 && (
+              <p class="quiet">
+                Objects:{" "}
+                {data.graph.objects
+                  .slice(0, 12)
+                  .map((one) => one.name)
+                  .join(", ")}
+              </p>
+            )}
+            {data.graph.properties.slice(0, 8).map((one) => (
+              <p key={`${one.object_id}${one.property_name}`} class="quiet">
+                {one.object_name}: {one.property_name}{" "}
+                {one.stays ? `falls back to ${value(one.falls_back_to)}` : "goes"}
+              </p>
+            ))}
+            <p>It cannot be undone.</p>
+          </>
+        )}
+      </Show>
+      {go.error && <Failed error={go.error} />}
+      <div class="row">
+        <button type="button" class="danger" disabled={go.busy || !impact.data} onClick={() => void go.run()}>
+          Delete
+        </button>
+        <button type="button" onClick={onClose}>
+          Keep
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,171 @@
+import { useState } from "preact/hooks";
+import type { Document } from "../../api/client";
+import { Cell, Rows } from "../../components/Rows";
+import { Empty } from "../../components/States";
+import { Status } from "../../components/Status";
+import { Time } from "../../components/Time";
+import { refusals, retry, sending, upload, useDocuments, useDrop } from "../../state/documents";
+import { useAction } from "../../state/resource";
+import { href, query, setQuery } from "../../state/router";
+import { bytes, count, fileType } from "../../text/format";
+import { AddDialog } from "./AddDialog";
+import { DeleteDialog } from "./DeleteDialog";
+
+const HEADS = [
+  { name: "Name" },
+  { name: "Type", class: "wide" },
+  { name: "Size", class: "wide number" },
+  { name: "Status" },
+  { name: "Chunks", class: "wide number" },
+  { name: "Updated", class: "wide" },
+  { name: "Actions", class: "number" },
+];
+const STATUSES = ["pending", "processing", "completed", "failed", "cancelled"];
+
+/** The project's documents. Files can be dropped anywhere on the page. */
+export default function Documents() {
+  const list = useDocuments();
+  const [adding, setAdding] = useState(false);
+  const [doomed, setDoomed] = useState<Document | null>(null);
+  const over = useDrop((files) => void upload(files, list.reload));
+  const filtered = ["name", "status", "type"].some((one) => query.value.get(one));
+  return (
+    <div class={`page-body${over ? " dropping" : ""}`}>
+      <div class="page-head">
+        <h1>Documents</h1>
+        {list.total !== null && <span class="quiet">{count(list.total, "document")}</span>}
+        <button type="button" class="primary" onClick={() => setAdding(true)}>
+          Add documents
+        </button>
+      </div>
+      <Filters />
+      <Sending />
+      <Rows
+        of={list}
+        label="Documents"
+        heads={HEADS}
+        columns="minmax(0, 1fr) 72px 80px 168px 80px 136px 112px"
+        keyOf={(one) => one.id}
+        empty={filtered ? <Empty title="No document matches" /> : <Nothing add={() => setAdding(true)} />}
+        row={(one) => <Row one={one} reload={list.reload} remove={() => setDoomed(one)} />}
+      />
+      {over && <div class="drop-hint">Drop files or folders to add them</div>}
+      {adding && <AddDialog onClose={() => setAdding(false)} added={list.reload} />}
+      {doomed && <DeleteDialog document={doomed} onClose={() => setDoomed(null)} gone={list.reload} />}
+    </div>
+  );
+}
+
+function Row({ one, reload, remove }: { one: Document; reload: () => void; remove: () => void }) {
+  const again = useAction(async () => {
+    if (one.job_id) await retry(one.job_id);
+    reload();
+  });
+  const failed = one.status === "failed";
+  const reason = again.error?.message ?? one.error?.message;
+  return (
+    <>
+      <Cell class="name">
+        <a href={href(`/d/${one.id}`)}>{one.name}</a>
+        {failed && reason && (
+          <span class="quiet reason" title={reason}>
+            {reason}
+          </span>
+        )}
+      </Cell>
+      <Cell class="wide">{fileType(one.file_type, one.name)}</Cell>
+      <Cell class="wide number">{bytes(one.file_size)}</Cell>
+      <Cell>
+        <Status status={one.status} jobId={one.job_id} />
+      </Cell>
+      <Cell class="wide number">{one.chunk_count}</Cell>
+      <Cell class="wide">
+        <Time at={one.updated_at} />
+      </Cell>
+      <Cell class="number">
+        {failed && (
+          <button type="button" class="ghost" disabled={again.busy} onClick={() => void again.run()}>
+            Retry
+          </button>
+        )}
+        <button type="button" class="ghost" aria-label={`Delete ${one.name}`} onClick={remove}>
+          ✕
+        </button>
+      </Cell>
+    </>
+  );
+}
+
+function Filters() {
+  const value = (name: string): string => query.value.get(name) ?? "";
+  return (
+    <div class="row" role="search">
+      <input
+        class="grow"
+        type="search"
+        data-main-input
+        aria-label="Part of the name"
+        placeholder="Part of the name"
+        value={value("name")}
+        onInput={(event) => setQuery({ name: event.currentTarget.value }, { replace: true })}
+      />
+      <select
+        aria-label="Status"
+        value={value("status")}
+        onChange={(event) => setQuery({ status: event.currentTarget.value })}
+      >
+        <option value="">Any status</option>
+        {STATUSES.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </select>
+      <input
+        class="short"
+        aria-label="Type, such as pdf"
+        placeholder="Type: pdf"
+        value={value("type")}
+        onChange={(event) => setQuery({ type: event.currentTarget.value })}
+      />
+    </div>
+  );
+}
+
+function Sending() {
+  return (
+    <>
+      {sending.value && (
+        <p class="note" role="status">
+          Sending {sending.value.done} of {count(sending.value.files, "file")} …
+        </p>
+      )}
+      {refusals.value.length > 0 && (
+        <div class="failed" role="alert">
+          <p>{count(refusals.value.length, "file was", "files were")} not kept:</p>
+          <ul>
+            {refusals.value.slice(0, 10).map((one) => (
+              <li key={one.name}>
+                {one.name}: {one.reason}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Nothing({ add }: { add: () => void }) {
+  return (
+    <Empty title="No documents yet">
+      <p>
+        Drop files or folders here: PDF, Word, slides, tables, HTML, e-mail, Markdown, plain text. Each is cut
+        into chunks, embedded and searchable within seconds.
+      </p>
+      <p>
+        <button type="button" class="primary" onClick={add}>
+          Choose files
+        </button>
+      </p>
+    </Empty>
+  );
+}

@@ -1,0 +1,172 @@
+import { useState } from "preact/hooks";
+import { Cell, Rows } from "../../components/Rows";
+import { Empty, Show } from "../../components/States";
+import { api, take } from "../../api/client";
+import { useGraph, useNeighbours, type Node, type Whole } from "../../state/graph";
+import { usePaged } from "../../state/paged";
+import { go, href, query, setQuery, withQuery } from "../../state/router";
+import { projectId } from "../../state/session";
+import { colourOf } from "../../state/canvas";
+import { count, value } from "../../text/format";
+import { Canvas } from "./Canvas";
+import { Issues } from "./Issues";
+import { ObjectPanel } from "./ObjectPanel";
+
+/** The knowledge graph: as a picture or a table; the selected object at the right. */
+export default function GraphPage({ id }: { id?: string }) {
+  const found = useGraph();
+  const [shows, setShows] = useState(0);
+  const view = query.value.get("view") ?? "picture";
+  const reload = (): void => {
+    found.reload();
+    setShows(shows + 1);
+  };
+  return (
+    <div class={`graph-page${id ? " with-object" : ""}`}>
+      <div class="graph-bar">
+        <h1 class="visually-hidden">Graph</h1>
+        <Bar view={view} types={found.data?.types ?? {}} />
+      </div>
+      <section class="graph-main" aria-label="Graph">
+        {view === "issues" && <Issues />}
+        {view === "table" && <Table />}
+        {view === "picture" && (
+          <Show of={found} lines={12} empty={(whole) => whole.nodes.length === 0 && <Nothing />}>
+            {(whole) => <Picture whole={whole} id={id ?? null} />}
+          </Show>
+        )}
+      </section>
+      {id && <ObjectPanel key={`${id} ${shows}`} id={id} changed={reload} />}
+    </div>
+  );
+}
+
+function Bar({ view, types }: { view: string; types: Record<string, number> }) {
+  const [text, setText] = useState(query.value.get("q") ?? "");
+  const names = Object.keys(types);
+  const type = query.value.get("type");
+  return (
+    <>
+      <form
+        class="row"
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setQuery({ q: text.trim() });
+        }}
+      >
+        <input
+          type="search"
+          data-main-input
+          aria-label="Name of an object"
+          placeholder="Name of an object"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <span class="row tabs" role="group" aria-label="View">
+          {["picture", "table", "issues"].map((one) => (
+            <button
+              key={one}
+              type="button"
+              class="ghost"
+              aria-pressed={view === one}
+              onClick={() => setQuery({ view: one === "picture" ? null : one })}
+            >
+              {{ picture: "Picture", table: "Table", issues: "Conflicts" }[one]}
+            </button>
+          ))}
+        </span>
+      </form>
+      <div class="row types" role="group" aria-label="Types">
+        {names.map((one) => (
+          <button
+            key={one}
+            type="button"
+            class="ghost"
+            aria-pressed={type === one}
+            onClick={() => setQuery({ type: type === one ? null : one })}
+          >
+            <svg width="10" height="10" aria-hidden="true">
+              <circle cx="5" cy="5" r="5" fill={colourOf(one, names)} />
+            </svg>
+            {one} {types[one]}
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+function Picture({ whole, id }: { whole: Whole; id: string | null }) {
+  const { nodes, edges } = useNeighbours(whole, id);
+  return (
+    <>
+      <Canvas
+        nodes={nodes}
+        edges={edges}
+        types={Object.keys(whole.types)}
+        selected={id}
+        choose={(one) => go(withQuery({ at: null }, `/o/${one}`))}
+      />
+      <p class="graph-count quiet">
+        {count(nodes.length, "object")}, {count(edges.length, "relationship")}
+        {whole.truncated && "; more match: search or choose a type"}
+      </p>
+    </>
+  );
+}
+
+const HEADS = [{ name: "Name" }, { name: "Type" }, { name: "Properties", class: "wide" }];
+
+function Table() {
+  const type = query.value.get("type") ?? undefined;
+  const name = query.value.get("q") ?? undefined;
+  const list = usePaged<Node>(
+    (offset, limit, signal) =>
+      take(
+        api.GET("/api/v1/objects", {
+          params: { query: { project_id: projectId.value, type, name, sort: "name", limit, offset } },
+          signal,
+        }),
+      ),
+    [projectId.value, type, name],
+  );
+  return (
+    <Rows
+      of={list}
+      label="Objects"
+      heads={HEADS}
+      columns="minmax(0, 1fr) 140px minmax(0, 1.4fr)"
+      keyOf={(one) => one.id}
+      empty={<Nothing />}
+      row={(one) => (
+        <>
+          <Cell class="name">
+            <a href={withQuery({ at: null }, `/o/${one.id}`)}>{one.name}</a>
+          </Cell>
+          <Cell>{one.type}</Cell>
+          <Cell class="wide name">
+            <span class="quiet">
+              {Object.entries(one.properties)
+                .map(([key, given]) => `${key}: ${value(given)}`)
+                .join(" · ")}
+            </span>
+          </Cell>
+        </>
+      )}
+    />
+  );
+}
+
+function Nothing() {
+  return (
+    <Empty title="No objects">
+      <p>Objects, their properties and relationships are extracted from the chunks as the schema says.</p>
+      <p>
+        <a class="button" href={href("/schema")}>
+          Extract with the schema
+        </a>
+      </p>
+    </Empty>
+  );
+}

@@ -1,0 +1,114 @@
+import { api, take, type Claim, type Schemas } from "../../api/client";
+import { Empty, Failed, Show } from "../../components/States";
+import { ofClaim, show } from "../../state/evidence";
+import { settle } from "../../state/graph";
+import { useAction, useResource } from "../../state/resource";
+import { withQuery } from "../../state/router";
+import { projectId } from "../../state/session";
+import { value } from "../../text/format";
+
+/** What a person should look at: claims that differ, objects that may be one. */
+export function Issues() {
+  const params = { path: { project_id: projectId.value }, query: { limit: 100 } };
+  const conflicts = useResource(
+    (signal) => take(api.GET("/api/v1/projects/{project_id}/conflicts", { params, signal })),
+    [projectId.value],
+  );
+  const suggestions = useResource(
+    (signal) => take(api.GET("/api/v1/projects/{project_id}/merge-suggestions", { params, signal })),
+    [projectId.value],
+  );
+  return (
+    <div class="page-body">
+      <h2>Claims that differ</h2>
+      <Show
+        of={conflicts}
+        empty={(page) =>
+          page.items.length === 0 && <p class="quiet">No two sources contradict each other.</p>
+        }
+      >
+        {(page) =>
+          page.items.map((one) => (
+            <section key={`${one.object_id}${one.property_name}`} class="property">
+              <h3>
+                <a href={withQuery({ at: null }, `/o/${one.object_id}`)}>{one.object_name}</a>:{" "}
+                {one.property_name}
+              </h3>
+              {one.claims.map((claim) => (
+                <Side
+                  key={claim.id}
+                  claim={claim}
+                  all={one.claims}
+                  says={`${one.object_name}: ${one.property_name}`}
+                />
+              ))}
+            </section>
+          ))
+        }
+      </Show>
+      <h2>Objects that may be one</h2>
+      <Show
+        of={suggestions}
+        empty={(page) => page.items.length === 0 && <p class="quiet">No two objects look like one.</p>}
+      >
+        {(page) => page.items.map((one) => <Pair key={one.id} one={one} changed={suggestions.reload} />)}
+      </Show>
+      {conflicts.data?.items.length === 0 && suggestions.data?.items.length === 0 && (
+        <Empty title="Nothing to settle" />
+      )}
+    </div>
+  );
+}
+
+function Side({ claim, all, says }: { claim: Claim; all: Claim[]; says: string }) {
+  const place = ofClaim(claim, says);
+  return (
+    <div class="claim">
+      <button
+        type="button"
+        class="plain"
+        disabled={!place}
+        onClick={() =>
+          place &&
+          show(
+            place,
+            all.flatMap((one) => ofClaim(one, says) ?? []),
+          )
+        }
+      >
+        <span>
+          {value(claim.value)} {claim.current && <span class="badge good">current</span>}
+        </span>
+        <span class="quiet">
+          {claim.document_name ?? claim.author}
+          {claim.page ? `, page ${claim.page}` : ""} · schema {claim.schema_version}
+        </span>
+      </button>
+    </div>
+  );
+}
+
+function Pair({ one, changed }: { one: Schemas["SuggestionModel"]; changed: () => void }) {
+  const act = useAction(async (verdict: "accept" | "dismiss") => {
+    await settle(one.id, verdict);
+    changed();
+  });
+  return (
+    <div class="row pair">
+      <span class="grow">
+        <a href={withQuery({ at: null }, `/o/${one.keep.id}`)}>{one.keep.name}</a> and{" "}
+        <a href={withQuery({ at: null }, `/o/${one.drop.id}`)}>{one.drop.name}</a>{" "}
+        <span class="quiet">
+          {one.type} · {Math.round(one.score * 100)} %
+        </span>
+      </span>
+      <button type="button" disabled={act.busy} onClick={() => void act.run("accept")}>
+        Merge
+      </button>
+      <button type="button" class="ghost" disabled={act.busy} onClick={() => void act.run("dismiss")}>
+        Keep apart
+      </button>
+      {act.error && <Failed error={act.error} />}
+    </div>
+  );
+}

@@ -1,0 +1,246 @@
+import { useState } from "preact/hooks";
+import { api, take, type Claim, type Schemas } from "../../api/client";
+import { Failed, Show } from "../../components/States";
+import { Time } from "../../components/Time";
+import { ofClaim, show, shown } from "../../state/evidence";
+import { correct, rejectClaim, rejectObject, typed, undo, useObject } from "../../state/graph";
+import { useAction, useResource } from "../../state/resource";
+import { href, query, go, withQuery } from "../../state/router";
+import { count, value } from "../../text/format";
+
+type Detail = Schemas["ObjectAnswer"];
+
+/** An object: each property with its value and the claim behind it. */
+export function ObjectPanel({ id, changed }: { id: string; changed: () => void }) {
+  const found = useObject(id);
+  return (
+    <aside class="object-panel" aria-label="Object" tabIndex={0}>
+      <Show of={found} lines={8}>
+        {(object) => <Shown object={object} changed={changed} />}
+      </Show>
+    </aside>
+  );
+}
+
+function Shown({ object, changed }: { object: Detail; changed: () => void }) {
+  const reject = useAction(async () => {
+    await rejectObject(object.id);
+    changed();
+    go(href("/graph"));
+  });
+  const names = Object.keys(object.sources).sort((a, b) => Number(b === "name") - Number(a === "name"));
+  return (
+    <>
+      <header>
+        <div>
+          <h2>{object.name}</h2>
+          <p class="quiet">
+            {object.type} · {count(object.claim_count, "claim")}
+            {object.aliases.length > 0 && <> · also {object.aliases.join(", ")}</>}
+          </p>
+        </div>
+        <a class="ghost" aria-label="Close the object" href={withQuery({ at: null }, "/graph")}>
+          ✕
+        </a>
+      </header>
+      {names.map((name) => (
+        <Property
+          key={name}
+          object={object}
+          name={name}
+          claims={object.sources[name] ?? []}
+          changed={changed}
+        />
+      ))}
+      <Relations id={object.id} />
+      <Corrections id={object.id} changed={changed} />
+      {reject.error && <Failed error={reject.error} />}
+      <p>
+        <button type="button" class="danger" disabled={reject.busy} onClick={() => void reject.run()}>
+          Reject the object
+        </button>
+      </p>
+    </>
+  );
+}
+
+function Property(props: { object: Detail; name: string; claims: Claim[]; changed: () => void }) {
+  const { object, name, claims, changed } = props;
+  const [editing, setEditing] = useState(false);
+  const current = claims.filter((one) => one.current);
+  const older = claims.filter((one) => !one.current);
+  const distinct = new Set(
+    claims.filter((one) => !one.rejected).map((one) => value(one.value).toLowerCase()),
+  );
+  const shownValue = name === "name" ? object.name : object.properties[name];
+  return (
+    <section class="property">
+      <h3>
+        {name}
+        {distinct.size > 1 && !Array.isArray(shownValue) && (
+          <span class="badge bad">{distinct.size} values</span>
+        )}
+        {object.ungrounded.includes(name) && <span class="badge bad">not stated</span>}
+      </h3>
+      <p class="property-value">{value(shownValue)}</p>
+      {current.map((one) => (
+        <ClaimRow key={one.id} object={object} claim={one} all={claims} changed={changed} />
+      ))}
+      {older.length > 0 && (
+        <details>
+          <summary class="quiet">{count(older.length, "older claim")}</summary>
+          {older.map((one) => (
+            <ClaimRow key={one.id} object={object} claim={one} all={claims} changed={changed} />
+          ))}
+        </details>
+      )}
+      {name !== "name" && !editing && (
+        <button type="button" class="ghost" onClick={() => setEditing(true)}>
+          Correct
+        </button>
+      )}
+      {editing && (
+        <Edit
+          id={object.id}
+          name={name}
+          now={value(shownValue)}
+          done={() => (setEditing(false), changed())}
+        />
+      )}
+    </section>
+  );
+}
+
+/** One claim: its quote, where it is from, the schema version it was read under. A click shows the chunk. */
+function ClaimRow({
+  object,
+  claim,
+  all,
+  changed,
+}: {
+  object: Detail;
+  claim: Claim;
+  all: Claim[];
+  changed: () => void;
+}) {
+  const reject = useAction(async () => {
+    await rejectClaim(object.id, claim.id);
+    changed();
+  });
+  const says = `${object.name}: ${claim.property_name}`;
+  const place = ofClaim(claim, says);
+  const list = all.flatMap((one) => ofClaim(one, says) ?? []);
+  const on = place && shown.value?.documentId === place.documentId && shown.value.start === place.start;
+  return (
+    <div class={`claim${on ? " on" : ""}${claim.rejected ? " rejected" : ""}`}>
+      <button type="button" class="plain" disabled={!place} onClick={() => place && show(place, list)}>
+        <span>{claim.quote ? `“${claim.quote}”` : value(claim.value)}</span>
+        <span class="quiet">
+          {claim.author ? `${claim.author}${claim.reason ? `: ${claim.reason}` : ""}` : claim.document_name}
+          {claim.page ? `, page ${claim.page}` : ""}
+          {claim.chunk_index !== null && ` · chunk ${claim.chunk_index + 1}`} · schema {claim.schema_version}{" "}
+          · <Time at={claim.as_of ?? claim.extracted_at} />
+        </span>
+      </button>
+      {!claim.rejected && (
+        <button
+          type="button"
+          class="ghost"
+          disabled={reject.busy}
+          aria-label={`Reject this claim about ${claim.property_name}`}
+          onClick={() => void reject.run()}
+        >
+          ✕
+        </button>
+      )}
+      {reject.error && <Failed error={reject.error} />}
+    </div>
+  );
+}
+
+function Edit({ id, name, now, done }: { id: string; name: string; now: string; done: () => void }) {
+  const [text, setText] = useState(now);
+  const [reason, setReason] = useState("");
+  const save = useAction(async () => {
+    await correct(id, name, typed(text), reason);
+    done();
+  });
+  return (
+    <form
+      class="edit"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save.run();
+      }}
+    >
+      <input
+        aria-label={`New value of ${name}`}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <input
+        aria-label="Reason"
+        placeholder="Reason"
+        value={reason}
+        onInput={(event) => setReason(event.currentTarget.value)}
+      />
+      <button type="submit" class="primary" disabled={save.busy}>
+        Save
+      </button>
+      {save.error && <Failed error={save.error} />}
+    </form>
+  );
+}
+
+function Relations({ id }: { id: string }) {
+  const params = { query: { object_id: id, limit: 50, project_id: query.value.get("project") ?? undefined } };
+  const found = useResource((signal) => take(api.GET("/api/v1/relationships", { params, signal })), [id]);
+  if (!found.data?.items.length) return null;
+  return (
+    <section class="property">
+      <h3>Relationships</h3>
+      <ul class="relations">
+        {found.data.items.map((one) => (
+          <li key={one.id}>
+            <a href={withQuery({ at: null }, `/o/${one.source_id}`)}>{one.source_name}</a> {one.type}{" "}
+            <a href={withQuery({ at: null }, `/o/${one.target_id}`)}>{one.target_name}</a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Corrections({ id, changed }: { id: string; changed: () => void }) {
+  const params = { path: { object_id: id } };
+  const found = useResource(
+    (signal) => take(api.GET("/api/v1/objects/{object_id}/curations", { params, signal })),
+    [id],
+  );
+  const back = useAction(async (curation: string) => {
+    await undo(curation);
+    changed();
+  });
+  const active = found.data?.items.filter((one) => one.state === "active" && one.action !== "undo") ?? [];
+  if (active.length === 0) return null;
+  return (
+    <section class="property">
+      <h3>Corrections</h3>
+      {active.map((one) => (
+        <div key={one.id} class="claim">
+          <span>
+            {one.action} {one.property_name ?? one.subject} {one.action === "set" && value(one.value)}
+            <span class="quiet">
+              {" "}
+              · {one.author} · <Time at={one.created_at} />
+            </span>
+          </span>
+          <button type="button" class="ghost" disabled={back.busy} onClick={() => void back.run(one.id)}>
+            Undo
+          </button>
+        </div>
+      ))}
+      {back.error && <Failed error={back.error} />}
+    </section>
+  );
+}

@@ -1,0 +1,202 @@
+import { api, take, type Job } from "../../api/client";
+import { Cell, Rows } from "../../components/Rows";
+import { Empty, Failed, Show } from "../../components/States";
+import { Status } from "../../components/Status";
+import { Time } from "../../components/Time";
+import { retry } from "../../state/documents";
+import { cancel, useJobs } from "../../state/jobs";
+import { useAction, useResource } from "../../state/resource";
+import { href, query, setQuery, withQuery } from "../../state/router";
+import { count, duration } from "../../text/format";
+
+const HEADS = [
+  { name: "Job" },
+  { name: "Kind", class: "wide" },
+  { name: "Status" },
+  { name: "Started", class: "wide" },
+  { name: "Actions", class: "number" },
+];
+const STATUSES = ["pending", "processing", "completed", "failed", "cancelled"];
+
+/** The work on documents, live; the selected job at the right. */
+export default function Jobs() {
+  const list = useJobs();
+  const id = query.value.get("job");
+  return (
+    <div class={`jobs-page${id ? " with-job" : ""}`}>
+      <div class="page-body">
+        <div class="page-head">
+          <h1>Jobs</h1>
+          {list.total !== null && <span class="quiet">{count(list.total, "job")}</span>}
+          <select
+            aria-label="Status"
+            value={query.value.get("status") ?? ""}
+            onChange={(event) => setQuery({ status: event.currentTarget.value })}
+          >
+            <option value="">Any status</option>
+            {STATUSES.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+          <select
+            aria-label="Kind"
+            value={query.value.get("type") ?? ""}
+            onChange={(event) => setQuery({ type: event.currentTarget.value })}
+          >
+            <option value="">Any kind</option>
+            <option value="document_processing">ingest</option>
+            <option value="extraction">extraction</option>
+          </select>
+        </div>
+        <Rows
+          of={list}
+          label="Jobs"
+          heads={HEADS}
+          columns="minmax(0, 1fr) 96px 168px 136px 96px"
+          keyOf={(one) => one.id}
+          empty={<Empty title="No jobs">Adding a document or extracting makes one.</Empty>}
+          row={(one) => <Row one={one} reload={list.reload} />}
+        />
+      </div>
+      {id && <Detail key={id} id={id} />}
+    </div>
+  );
+}
+
+function Row({ one, reload }: { one: Job; reload: () => void }) {
+  const act = useAction(async (what: "cancel" | "retry") => {
+    await (what === "cancel" ? cancel(one.id) : retry(one.id));
+    reload();
+  });
+  const open = one.status === "pending" || one.status === "processing";
+  return (
+    <>
+      <Cell class="name">
+        <a href={withQuery({ job: one.id })}>{one.file_name}</a>
+        {(act.error ?? one.error) && <span class="quiet reason">{(act.error ?? one.error)?.message}</span>}
+      </Cell>
+      <Cell class="wide">{one.job_type === "extraction" ? "extraction" : "ingest"}</Cell>
+      <Cell>
+        <Status status={one.status} jobId={one.id} />
+      </Cell>
+      <Cell class="wide">
+        <Time at={one.started_at ?? one.created_at} />
+      </Cell>
+      <Cell class="number">
+        {open && (
+          <button type="button" class="ghost" disabled={act.busy} onClick={() => void act.run("cancel")}>
+            Cancel
+          </button>
+        )}
+        {(one.status === "failed" || one.status === "cancelled") && (
+          <button type="button" class="ghost" disabled={act.busy} onClick={() => void act.run("retry")}>
+            Retry
+          </button>
+        )}
+      </Cell>
+    </>
+  );
+}
+
+function Detail({ id }: { id: string }) {
+  const params = { path: { job_id: id } };
+  const job = useResource((signal) => take(api.GET("/api/v1/jobs/{job_id}", { params, signal })), [id]);
+  return (
+    <aside class="object-panel" aria-label="Job">
+      <header>
+        <h2>Job</h2>
+        <a class="ghost" aria-label="Close the job" href={withQuery({ job: null })}>
+          ✕
+        </a>
+      </header>
+      <Show of={job}>
+        {(one) => (
+          <>
+            <Facts one={one} />
+            {one.error && (
+              <p class="failed">
+                {one.error.message} <span class="quiet">{one.error.code}</span>
+              </p>
+            )}
+            {one.job_type === "extraction" && <Rejected id={id} />}
+          </>
+        )}
+      </Show>
+    </aside>
+  );
+}
+
+function Facts({ one }: { one: Job }) {
+  const took =
+    one.started_at && one.completed_at
+      ? duration(Date.parse(one.completed_at) - Date.parse(one.started_at))
+      : "–";
+  const facts: [string, string | number][] = [
+    ["status", one.status],
+    ["stage", one.stage ?? "–"],
+    ["chunks", one.total === null ? "–" : `${one.done} of ${one.total}`],
+    ["took", took],
+    ["attempts", one.attempts],
+    [
+      "cut",
+      one.chunking ? `${one.chunking.strategy}, at most ${one.chunking.max_chunk_size} characters` : "–",
+    ],
+    ...(one.extraction
+      ? ([
+          ["schema", one.extraction.schema_version ?? "–"],
+          ["by", one.extraction.model ?? one.extraction.extractor ?? "–"],
+          ["gave something", one.extraction.extracted],
+          ["gave nothing", one.extraction.empty],
+          ["failed", one.extraction.failed],
+          ["rejected", one.extraction.rejected],
+          ["tokens", one.extraction.prompt_tokens + one.extraction.completion_tokens],
+        ] as [string, string | number][])
+      : []),
+  ];
+  return (
+    <table>
+      <tbody>
+        <tr>
+          <th scope="row">document</th>
+          <td>
+            <a href={href(`/d/${one.document_id}`)}>{one.file_name}</a>
+          </td>
+        </tr>
+        {facts.map(([name, given]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td>{given}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Rejected({ id }: { id: string }) {
+  const params = { path: { job_id: id }, query: { rejected: true, limit: 50 } };
+  const found = useResource(
+    (signal) => take(api.GET("/api/v1/jobs/{job_id}/readings", { params, signal })),
+    [id],
+  );
+  if (found.error) return <Failed error={found.error} retry={found.reload} />;
+  if (!found.data?.items.length) return null;
+  return (
+    <section class="property">
+      <h3>Rejected</h3>
+      {found.data.items.map((one) => (
+        <div key={one.chunk_id}>
+          <p class="quiet">Chunk {one.chunk_index + 1}</p>
+          <ul>
+            {one.rejections.map((rejection, i) => (
+              <li key={i}>
+                {rejection.message}
+                {rejection.proposed && <pre>{rejection.proposed}</pre>}
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,137 @@
+import { raw } from "../../api/client";
+import { Show } from "../../components/States";
+import { useResource } from "../../state/resource";
+import { query, setQuery } from "../../state/router";
+
+interface Operation {
+  tags?: string[];
+  summary?: string;
+  description?: string;
+  operationId: string;
+  parameters?: {
+    name: string;
+    in: string;
+    required?: boolean;
+    description?: string;
+    schema?: { type?: string; format?: string };
+  }[];
+  requestBody?: { content: Record<string, { schema: unknown }> };
+  responses: Record<string, { description?: string; content?: Record<string, { schema?: unknown }> }>;
+}
+interface OpenApi {
+  info: { version: string };
+  paths: Record<string, Record<string, Operation>>;
+}
+
+/** The API reference, from the server's own OpenAPI document. */
+export default function Reference() {
+  const found = useResource(
+    async (signal) => (await (await raw("/openapi.json", { signal })).json()) as OpenApi,
+    [],
+  );
+  const wanted = (query.value.get("q") ?? "").toLowerCase();
+  return (
+    <div class="page-body">
+      <div class="page-head">
+        <h1>API reference</h1>
+        <a href="/openapi.json">openapi.json</a>
+        <input
+          type="search"
+          data-main-input
+          aria-label="Find a route"
+          placeholder="Find a route"
+          value={query.value.get("q") ?? ""}
+          onInput={(event) => setQuery({ q: event.currentTarget.value }, { replace: true })}
+        />
+      </div>
+      <Show of={found} lines={12}>
+        {(document) => {
+          const all = operations(document).filter(({ text }) => text.includes(wanted));
+          return [...new Set(all.map((one) => one.operation.tags?.[0] ?? ""))].map((tag) => (
+            <section key={tag} class="reference">
+              <h2>{tag}</h2>
+              {all
+                .filter((one) => one.operation.tags?.[0] === tag)
+                .map((one) => (
+                  <Route
+                    key={one.operation.operationId}
+                    method={one.method}
+                    path={one.path}
+                    operation={one.operation}
+                  />
+                ))}
+            </section>
+          ));
+        }}
+      </Show>
+    </div>
+  );
+}
+
+function operations(
+  document: OpenApi,
+): { method: string; path: string; operation: Operation; text: string }[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path,
+      operation,
+      text: `${method} ${path} ${operation.summary ?? ""} ${operation.operationId}`.toLowerCase(),
+    })),
+  );
+}
+
+function Route({ method, path, operation }: { method: string; path: string; operation: Operation }) {
+  return (
+    <details>
+      <summary>
+        <code class="method">{method}</code> <code>{path}</code>{" "}
+        <span class="quiet">{operation.summary}</span>
+      </summary>
+      {operation.description && <p>{operation.description}</p>}
+      {operation.parameters && operation.parameters.length > 0 && (
+        <div class="scroll-x">
+          <table>
+            <tbody>
+              {operation.parameters.map((one) => (
+                <tr key={one.name}>
+                  <th scope="row">
+                    <code>{one.name}</code>
+                  </th>
+                  <td>{one.in}</td>
+                  <td>
+                    {one.schema?.format ?? one.schema?.type}
+                    {one.required && ", required"}
+                  </td>
+                  <td>{one.description}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {Object.entries(operation.requestBody?.content ?? {}).map(([type, body]) => (
+        <p key={type}>
+          Body <code>{type}</code>: <code>{shape(body.schema)}</code>
+        </p>
+      ))}
+      {Object.entries(operation.responses).map(([status, one]) => (
+        <p key={status}>
+          <code>{status}</code> {one.description}{" "}
+          {Object.values(one.content ?? {})
+            .slice(0, 1)
+            .map((body) => (
+              <code key={status}>{shape(body.schema)}</code>
+            ))}
+        </p>
+      ))}
+    </details>
+  );
+}
+
+/** A shape by its name. */
+function shape(schema: unknown): string {
+  const text = JSON.stringify(schema ?? {});
+  const names = [...text.matchAll(/schemas\/([^"]+)"/g)].map((found) => found[1]);
+  return names.length ? names.join(" | ") : text.slice(0, 200);
+}

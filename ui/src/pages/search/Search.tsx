@@ -1,0 +1,236 @@
+import { useState } from "preact/hooks";
+import { api, take, type Schemas } from "../../api/client";
+import { Marked } from "../../components/Marked";
+import { Empty, Show } from "../../components/States";
+import { places, show, shown, type Place } from "../../state/evidence";
+import { useResource } from "../../state/resource";
+import { query, setQuery } from "../../state/router";
+import { projectId } from "../../state/session";
+import { count } from "../../text/format";
+import { Points } from "../../text/points";
+
+type Hit = Schemas["HitModel"];
+type Mode = "hybrid" | "vector" | "text";
+const MODES: Record<Mode, string> = { hybrid: "Words and meaning", text: "Words", vector: "Meaning" };
+
+/** Search: hits with both scores; a click shows the hit on its page. */
+export default function Search() {
+  const q = query.value.get("q") ?? "";
+  const mode = (query.value.get("mode") ?? "hybrid") as Mode;
+  const floor = query.value.get("floor") !== "off";
+  const type = query.value.get("type") ?? "";
+  const around = query.value.get("context") === "on";
+  const found = useResource(
+    async (signal) =>
+      q === ""
+        ? null
+        : take(
+            api.POST("/api/v1/search", {
+              body: {
+                projectId: projectId.value,
+                query: q,
+                mode,
+                floor,
+                limit: 30,
+                filters: type ? { fileTypes: [type] } : null,
+                expand: around ? { positionalCount: 1, semanticChunkCount: 0, relatedObjectCount: 5 } : null,
+              },
+              signal,
+            }),
+          ),
+    [projectId.value, q, mode, floor, type, around],
+  );
+  return (
+    <div class="page-body">
+      <h1 class="visually-hidden">Search</h1>
+      <SearchForm q={q} mode={mode} floor={floor} type={type} around={around} />
+      {q === "" ? (
+        <Empty title="Search the documents">
+          <p>Words in quotes must occur as they are. Each hit shows its score by words and by meaning.</p>
+        </Empty>
+      ) : (
+        <Show
+          of={found}
+          lines={10}
+          empty={(data) => data?.items.length === 0 && <Nothing q={q} floor={floor} />}
+        >
+          {(data) => data && <Hits of={data} />}
+        </Show>
+      )}
+    </div>
+  );
+}
+
+function SearchForm(props: { q: string; mode: Mode; floor: boolean; type: string; around: boolean }) {
+  const [text, setText] = useState(props.q);
+  return (
+    <form
+      class="search-form"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setQuery({ q: text.trim(), at: null });
+      }}
+    >
+      <div class="row">
+        <input
+          class="grow"
+          type="search"
+          data-main-input
+          aria-label="Search"
+          placeholder="Search"
+          maxLength={10000}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <button type="submit" class="primary">
+          Search
+        </button>
+      </div>
+      <div class="row">
+        <select
+          aria-label="Search by"
+          value={props.mode}
+          onChange={(event) => setQuery({ mode: event.currentTarget.value })}
+        >
+          {(Object.keys(MODES) as Mode[]).map((one) => (
+            <option key={one} value={one}>
+              {MODES[one]}
+            </option>
+          ))}
+        </select>
+        <input
+          class="short"
+          aria-label="Type, such as pdf"
+          placeholder="Type: pdf"
+          value={props.type}
+          onChange={(event) => setQuery({ type: event.currentTarget.value })}
+        />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={props.floor}
+            onChange={(event) => setQuery({ floor: event.currentTarget.checked ? null : "off" })}
+          />{" "}
+          Only relevant
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={props.around}
+            onChange={(event) => setQuery({ context: event.currentTarget.checked ? "on" : null })}
+          />{" "}
+          With context
+        </label>
+      </div>
+    </form>
+  );
+}
+
+function Nothing({ q, floor }: { q: string; floor: boolean }) {
+  return (
+    <Empty title="Nothing is relevant enough">
+      <p>No chunk answers “{q}”.</p>
+      {floor && (
+        <p>
+          <button type="button" onClick={() => setQuery({ floor: "off" })}>
+            Show what is nearest
+          </button>
+        </p>
+      )}
+    </Empty>
+  );
+}
+
+function placeOf(hit: Hit): Place {
+  const start = hit.startOffset ?? 0;
+  return { documentId: hit.document.id, start, end: hit.endOffset ?? start + 1, chunkId: hit.chunk.id };
+}
+
+function Hits({ of }: { of: Schemas["SearchAnswer"] }) {
+  const list = of.items.map(placeOf);
+  if (shown.value && places.value.length === 0) places.value = list;
+  return (
+    <>
+      <p class="quiet" role="status">
+        {count(of.pagination.total, "hit")}
+      </p>
+      {of.notes.map((note) => (
+        <p key={note} class="note">
+          {note}
+        </p>
+      ))}
+      <ol class="hits">
+        {of.items.map((hit, i) => (
+          <li key={hit.chunk.id} class={shown.value?.chunkId === hit.chunk.id ? "on" : ""}>
+            <HitCard hit={hit} open={() => show(list[i] ?? placeOf(hit), list)} />
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function HitCard({ hit, open }: { hit: Hit; open: () => void }) {
+  return (
+    <>
+      <button type="button" class="plain" onClick={open}>
+        <span class="hit-head">
+          <strong>{hit.document.name}</strong>
+          <span class="quiet">
+            {hit.page ? `page ${hit.page} · ` : ""}chunk {hit.chunk.chunk_index + 1}
+          </span>
+          <Bar name="words" score={hit.scores.text} />
+          <Bar name="meaning" score={hit.scores.vector} />
+        </span>
+        <span class="excerpt document-font">
+          <Excerpt hit={hit} />
+        </span>
+      </button>
+      {hit.alsoIn.length > 0 && (
+        <p class="quiet">Also in {hit.alsoIn.map((one) => one.document.name).join(", ")}</p>
+      )}
+      {hit.context?.positionalChunks.map((one) => (
+        <p key={one.id} class="neighbour quiet">
+          {one.chunk_index < hit.chunk.chunk_index ? "before" : "after"}: {one.content.slice(0, 200)}
+        </p>
+      ))}
+      {hit.context && hit.context.relatedObjects.length > 0 && (
+        <p class="quiet">Objects: {hit.context.relatedObjects.map((one) => one.name).join(", ")}</p>
+      )}
+    </>
+  );
+}
+
+/** The chunk from a little before its first matched word. */
+function Excerpt({ hit }: { hit: Hit }) {
+  const skip = Math.max(0, Math.min(...hit.highlights.map((one) => one.start)) - 100);
+  const from = Number.isFinite(skip) ? skip : 0;
+  const spans = hit.highlights.map((one) => ({ start: one.start - from, end: one.end - from }));
+  return (
+    <>
+      {from > 0 && "… "}
+      <Marked text={new Points(hit.chunk.content).slice(from)} spans={spans} />
+    </>
+  );
+}
+
+function Bar({ name, score }: { name: string; score: number | null }) {
+  if (score === null) return null;
+  const share = Math.max(0, Math.min(1, score));
+  return (
+    <span class="bar" title={`${name} ${score.toFixed(2)}`}>
+      <span class="quiet">{name}</span>
+      <span
+        class="track"
+        role="meter"
+        aria-label={`Score by ${name}`}
+        aria-valuemin={0}
+        aria-valuemax={1}
+        aria-valuenow={share}
+      >
+        <span style={{ width: `${share * 100}%` }} />
+      </span>
+    </span>
+  );
+}

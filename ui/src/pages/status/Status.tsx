@@ -1,0 +1,93 @@
+import { api, take } from "../../api/client";
+import { Show } from "../../components/States";
+import { Time } from "../../components/Time";
+import { useResource } from "../../state/resource";
+import { readiness, version } from "../../state/health";
+import { project, projectId } from "../../state/session";
+import { count } from "../../text/format";
+
+/** Whether the server can work, and what this project has. */
+export default function StatusPage() {
+  const ready = useResource((signal) => readiness(signal), [], { every: 10_000 });
+  const about = useResource((signal) => version(signal), []);
+  return (
+    <div class="page-body">
+      <div class="page-head">
+        <h1>Status</h1>
+        {about.data && <span class="quiet">Whence {about.data}</span>}
+      </div>
+      <Show of={ready}>
+        {(one) => (
+          <>
+            <p>
+              <span class={`badge ${one.status === "ready" ? "good" : "bad"}`}>{one.status}</span>
+            </p>
+            <table>
+              <tbody>
+                {(["database", "migrations", "worker"] as const).map((name) => (
+                  <tr key={name}>
+                    <th scope="row">{name}</th>
+                    <td>{one[name]}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            {one.background.map((failure) => (
+              <p key={failure.name} class="failed">
+                {failure.name} has failed {count(failure.times, "time")} since <Time at={failure.since} />:{" "}
+                {failure.reason}
+              </p>
+            ))}
+          </>
+        )}
+      </Show>
+      <Counts />
+      <p class="quiet">
+        <code>whence doctor</code> on the server also checks the models, the embedder and the storage.
+      </p>
+    </div>
+  );
+}
+
+function Counts() {
+  const id = projectId.value;
+  const one = { project_id: id, limit: 1 };
+  const found = useResource(
+    async (signal) => {
+      const [documents, jobs, graph] = await Promise.all([
+        take(api.GET("/api/v1/documents", { params: { query: one }, signal })),
+        take(api.GET("/api/v1/jobs", { params: { query: one }, signal })),
+        take(api.GET("/api/v1/graph", { params: { query: one }, signal })),
+      ]);
+      return { documents: documents.pagination.total, jobs: jobs.pagination.total, types: graph.types };
+    },
+    [id],
+  );
+  return (
+    <section class="panel">
+      <h2>{project.value?.name}</h2>
+      <Show of={found}>
+        {(all) => (
+          <table>
+            <tbody>
+              <tr>
+                <th scope="row">documents</th>
+                <td>{all.documents.toLocaleString("en")}</td>
+              </tr>
+              <tr>
+                <th scope="row">jobs</th>
+                <td>{all.jobs.toLocaleString("en")}</td>
+              </tr>
+              {Object.entries(all.types).map(([name, n]) => (
+                <tr key={name}>
+                  <th scope="row">objects of type {name}</th>
+                  <td>{n.toLocaleString("en")}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </Show>
+    </section>
+  );
+}

@@ -1,0 +1,211 @@
+import { batch, signal } from "@preact/signals";
+import { ApiError, api, asError, take, type Citation, type Schemas, type Source } from "../api/client";
+import { events } from "../api/events";
+import { places } from "./evidence";
+import { go, href } from "./router";
+import { projectId } from "./session";
+
+/** A question with its answer, or as much of it as has come. */
+export interface Turn {
+  question: string;
+  response: string;
+  sources: Source[];
+  citations: Citation[];
+  notes: string[];
+  state: "waiting" | "streaming" | "done" | "broken";
+  error: ApiError | null;
+  answer: Answer | null;
+}
+
+type Answer = Schemas["AnswerModel"];
+type Done = Schemas["ChatAnswer"];
+
+const DRAFT = "whence.question";
+
+export const conversations = signal<Schemas["ConversationModel"][] | null>(null);
+export const conversationsError = signal<ApiError | null>(null);
+/** The conversation on the page; null for a new one. */
+export const conversationId = signal<string | null>(null);
+export const turns = signal<readonly Turn[]>([]);
+export const opening = signal(false);
+export const openError = signal<ApiError | null>(null);
+/** The question as typed; kept in the tab so that a reload loses nothing. */
+export const draft = signal(sessionStorage.getItem(DRAFT) ?? "");
+let running: AbortController | null = null;
+
+draft.subscribe((text) => sessionStorage.setItem(DRAFT, text));
+
+export async function loadConversations(): Promise<void> {
+  try {
+    const params = { query: { project_id: projectId.value, limit: 50 } };
+    const page = await take(api.GET("/api/v1/conversations", { params }));
+    conversations.value = page.items;
+    conversationsError.value = null;
+  } catch (error) {
+    conversationsError.value = asError(error);
+  }
+}
+
+function ofAnswer(answer: Answer): Turn {
+  const { question, response, sources, citations, notes } = answer;
+  return { question, response, sources, citations, notes, state: "done", error: null, answer };
+}
+
+/** Shows a stored conversation, or with null a new one. */
+export async function open(id: string | null): Promise<void> {
+  if (id === conversationId.value && (id === null ? turns.value.length === 0 : turns.value.length > 0))
+    return;
+  running?.abort();
+  batch(() => {
+    conversationId.value = id;
+    turns.value = [];
+    openError.value = null;
+    opening.value = id !== null;
+  });
+  if (id === null) return;
+  try {
+    const found = await take(
+      api.GET("/api/v1/conversations/{conversation_id}", { params: { path: { conversation_id: id } } }),
+    );
+    if (conversationId.value !== id) return;
+    turns.value = found.messages.flatMap((one) => (one.answer ? [ofAnswer(one.answer)] : []));
+  } catch (error) {
+    openError.value = asError(error);
+  } finally {
+    opening.value = false;
+  }
+}
+
+/** Shows one answer alone: `/a/<answer>`. */
+export async function openAnswer(id: string): Promise<void> {
+  running?.abort();
+  opening.value = true;
+  openError.value = null;
+  try {
+    const answer = await read(id);
+    batch(() => {
+      conversationId.value = answer.conversationId;
+      turns.value = [ofAnswer(answer)];
+    });
+  } catch (error) {
+    openError.value = asError(error);
+  } finally {
+    opening.value = false;
+  }
+}
+
+function change(part: Partial<Turn>): void {
+  const last = turns.value.at(-1);
+  if (last) turns.value = [...turns.value.slice(0, -1), { ...last, ...part }];
+}
+
+/** Asks, and shows the answer as it comes. A broken stream keeps what came. */
+export async function ask(question: string): Promise<void> {
+  running?.abort();
+  const abort = (running = new AbortController());
+  const id = conversationId.value;
+  const fresh: Turn = {
+    question,
+    response: "",
+    sources: [],
+    citations: [],
+    notes: [],
+    state: "waiting",
+    error: null,
+    answer: null,
+  };
+  turns.value = [...turns.value.filter((one) => one.state === "done"), fresh];
+  places.value = [];
+  draft.value = "";
+  const stored = id ? { conversationId: id } : { store: true };
+  const body = JSON.stringify({ projectId: projectId.value, message: question, stream: true, ...stored });
+  try {
+    const init = {
+      method: "POST",
+      body,
+      signal: abort.signal,
+      headers: { "Content-Type": "application/json" },
+    };
+    let ended = false;
+    for await (const event of events("/api/v1/chat", init)) ended = hear(event.name, event.data) || ended;
+    if (!ended)
+      change({
+        state: "broken",
+        error: asError(new Error("The connection broke before the answer was complete.")),
+      });
+  } catch (error) {
+    if (!abort.signal.aborted) change({ state: "broken", error: asError(error) });
+  }
+  void loadConversations();
+}
+
+/** Takes in one event of the stream; true when the answer is complete or has failed. */
+function hear(name: string, data: unknown): boolean {
+  if (name === "sources") change({ sources: (data as { sources: Source[] }).sources });
+  if (name === "token")
+    change({
+      state: "streaming",
+      response: (turns.value.at(-1)?.response ?? "") + (data as { text: string }).text,
+    });
+  if (name === "verified") change({ citations: (data as { citations: Citation[] }).citations });
+  if (name === "error") {
+    const error = (data as { error: { code: string; message: string } }).error;
+    change({ state: "broken", error: new ApiError(0, error.code, error.message) });
+  }
+  if (name === "done") finish(data as Done);
+  return name === "done" || name === "error";
+}
+
+function finish(done: Done): void {
+  const { response, sources, citations, notes } = done;
+  batch(() => {
+    change({ state: "done", response, sources, citations, notes });
+    if (done.conversationId && done.answerId) void keep(done.conversationId, done.answerId);
+  });
+}
+
+/** The answer as it was stored: for feedback, the evidence file, and whether it is stale. */
+async function keep(conversation: string, answerId: string): Promise<void> {
+  conversationId.value = conversation;
+  go(href(`/c/${conversation}`), { replace: true });
+  const answer = await read(answerId).catch(() => null);
+  if (answer) change({ answer });
+}
+
+export function stop(): void {
+  running?.abort();
+  change({ state: "broken", error: asError(new Error("Stopped.")) });
+}
+
+export async function rate(answer: Answer, rating: "up" | "down" | null): Promise<void> {
+  const params = { path: { answer_id: answer.id } };
+  replace(
+    rating
+      ? await take(api.POST("/api/v1/answers/{answer_id}/feedback", { params, body: { rating } }))
+      : await take(api.DELETE("/api/v1/answers/{answer_id}/feedback", { params })),
+  );
+}
+
+/** Answers a stale question again. */
+export async function refresh(answer: Answer): Promise<void> {
+  const params = { path: { answer_id: answer.id } };
+  const found = await take(api.POST("/api/v1/answers/{answer_id}/refresh", { params }));
+  replace(found.answer, answer.id);
+  void loadConversations();
+}
+
+function replace(answer: Answer, was = answer.id): void {
+  turns.value = turns.value.map((one) => (one.answer?.id === was ? ofAnswer(answer) : one));
+}
+
+export async function forget(id: string): Promise<void> {
+  await take(
+    api.DELETE("/api/v1/conversations/{conversation_id}", { params: { path: { conversation_id: id } } }),
+  );
+  if (id === conversationId.value) go(href("/"));
+  await loadConversations();
+}
+
+function read(id: string): Promise<Answer> {
+  return take(api.GET("/api/v1/answers/{answer_id}", { params: { path: { answer_id: id } } }));
+}

@@ -1,0 +1,85 @@
+import { computed, signal } from "@preact/signals";
+import type { Citation, Claim } from "../api/client";
+import { query, setQuery } from "./router";
+
+/** A place in a document that supports something. */
+export interface Place {
+  documentId: string;
+  start: number;
+  end: number;
+  chunkId?: string | null;
+  quote?: string | null;
+  level?: Citation["supportLevel"];
+  support?: number;
+  schemaVersion?: string;
+  /** What it supports: a sentence, a property. */
+  says?: string;
+}
+
+/** What the arrow keys step through: the evidence of the selected thing. */
+export const places = signal<readonly Place[]>([]);
+
+/** The place in the address, with what the page knows about it. */
+export const shown = computed<Place | null>(() => {
+  const found = /^([0-9a-f-]{36}):(\d+)-(\d+)$/i.exec(query.value.get("at") ?? "");
+  if (!found) return null;
+  const place = { documentId: found[1] ?? "", start: Number(found[2]), end: Number(found[3]) };
+  return places.value.find((one) => same(one, place)) ?? place;
+});
+export const index = computed(() => {
+  const now = shown.value;
+  return now ? places.value.findIndex((one) => same(one, now)) : -1;
+});
+
+function same(a: Place, b: Place): boolean {
+  return a.documentId === b.documentId && a.start === b.start && a.end === b.end;
+}
+
+/** Opens a place in the pane; `list` is what the arrows then step through. */
+export function show(place: Place, list: readonly Place[] = [place]): void {
+  places.value = list;
+  setQuery({ at: `${place.documentId}:${place.start}-${place.end}` }, { replace: shown.value !== null });
+}
+
+export function close(): void {
+  if (shown.value) setQuery({ at: null });
+}
+
+export function step(by: number): void {
+  const list = places.value;
+  const next = list[(index.value + by + list.length) % list.length];
+  if (next && list.length > 1) show(next, list);
+}
+
+export function ofCitation(one: Citation, sentence?: string): Place | null {
+  if (one.documentId === null || one.startOffset === null || one.endOffset === null) return null;
+  return {
+    documentId: one.documentId,
+    start: one.startOffset,
+    end: one.endOffset,
+    chunkId: one.chunkId,
+    quote: one.quote,
+    level: one.supportLevel,
+    support: one.support,
+    says: sentence,
+  };
+}
+
+export function ofClaim(
+  one: Pick<
+    Claim,
+    "document_id" | "document_start" | "document_end" | "chunk_id" | "quote" | "schema_version"
+  >,
+  says: string,
+): Place | null {
+  if (!one.document_id || one.document_start === null || one.document_end === null) return null;
+  return {
+    documentId: one.document_id,
+    start: one.document_start,
+    end: one.document_end,
+    chunkId: one.chunk_id,
+    quote: one.quote,
+    schemaVersion: one.schema_version,
+    says,
+  };
+}

@@ -1,0 +1,59 @@
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const EXACT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["year", 31_536_000],
+  ["month", 2_592_000],
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+];
+
+/** A time relative to now: `3 minutes ago`. */
+export function relative(iso: string, now = Date.now()): string {
+  const seconds = (Date.parse(iso) - now) / 1000;
+  for (const [unit, size] of STEPS) {
+    if (Math.abs(seconds) >= size) return RELATIVE.format(Math.trunc(seconds / size), unit);
+  }
+  return "just now";
+}
+
+/** A time in the reader's zone. */
+export function exact(iso: string): string {
+  return EXACT.format(new Date(iso));
+}
+
+export function bytes(count: number): string {
+  if (count < 1000) return `${count} B`;
+  const units = ["kB", "MB", "GB", "TB"];
+  let size = count / 1000;
+  let unit = 0;
+  while (size >= 1000 && unit < units.length - 1) {
+    size /= 1000;
+    unit += 1;
+  }
+  return `${size.toFixed(size < 10 ? 1 : 0)} ${units[unit] ?? ""}`;
+}
+
+export function duration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  const seconds = milliseconds / 1000;
+  return seconds < 90 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds / 60)} min`;
+}
+
+/** `1 chunk`, `1,204 chunks`. */
+export function count(n: number, one: string, many = `${one}s`): string {
+  return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+}
+
+/** A JSON value as a person would write it. */
+export function value(given: unknown): string {
+  if (given === null || given === undefined) return "–";
+  if (Array.isArray(given)) return given.map(value).join(", ");
+  return typeof given === "object" ? JSON.stringify(given) : String(given);
+}
+
+/** `application/pdf` as `PDF`. */
+export function fileType(mime: string, name: string): string {
+  const ending = /\.([A-Za-z0-9]{1,5})$/.exec(name)?.[1];
+  return (ending ?? mime.split("/")[1] ?? mime).toUpperCase();
+}

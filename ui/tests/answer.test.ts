@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { footnoted, marked, MARKS, numbering, sentences } from "../src/text/answer";
+import type { Citation } from "../src/api/client";
+
+const A = "01890000-0000-7000-8000-00000000000a";
+const B = "01890000-0000-7000-8000-00000000000b";
+
+function citation(part: Partial<Citation>): Citation {
+  return {
+    responseStart: 0,
+    responseEnd: 1,
+    chunkId: A,
+    documentId: A,
+    startOffset: 0,
+    endOffset: 1,
+    page: null,
+    quote: null,
+    support: 1,
+    supportLevel: "verbatim",
+    supported: true,
+    origin: "model",
+    judgement: null,
+    judgedBy: null,
+    ...part,
+  } as Citation;
+}
+
+test("a sentence has the best level of its citations", () => {
+  const found = sentences([
+    citation({ supportLevel: "loose" }),
+    citation({ supportLevel: "close", chunkId: B }),
+    citation({ responseStart: 5, responseEnd: 9, supportLevel: "none", chunkId: null, startOffset: null }),
+  ]);
+  expect(found.map((one) => [one.level, one.citations])).toEqual([
+    ["close", [0, 1]],
+    ["none", []],
+  ]);
+});
+
+test("markers become chips and sentences are marked, also after characters outside the BMP", () => {
+  const text = `😀 Rain fell. [${A}] It stopped.`;
+  const made = marked(text, [
+    citation({ responseStart: 0, responseEnd: 12 }),
+    citation({ responseStart: 52, responseEnd: 63, chunkId: B, origin: "attributed" }),
+  ]);
+  const { sentence, end, chip, stop } = MARKS;
+  expect(made).toBe(
+    `${sentence}0${stop}😀 Rain fell.${end}${chip}0:${A}${stop} ${sentence}1${stop}It stopped.${end}${chip}1:${B}${stop}`,
+  );
+});
+
+test("marks never come from the answer itself", () => {
+  expect(marked(`\ue002x\ue003`, [])).toBe("\ufffdx\ufffd");
+});
+
+test("a list item keeps its bullet", () => {
+  expect(marked("- One", [citation({ responseStart: 0, responseEnd: 5 })])).toMatch(/^- \ue0000/);
+});
+
+test("footnotes number the sources as the chips do", () => {
+  const text = `One. [${B}] Two. [${A}]`;
+  const sources = [
+    { id: A, source: "a.txt", page: null },
+    { id: B, source: "b.pdf", page: 3 },
+  ] as never;
+  expect([...numbering(text, []).values()]).toEqual([1, 2]);
+  expect(footnoted(text, [], sources)).toBe("One. [1] Two. [2]\n\n[1] b.pdf, page 3\n[2] a.txt\n");
+});
+
+test("a marker behind a table's row goes into its last cell", () => {
+  const made = marked(`| a |\n|---|\n| b | [${A}]`, [citation({ responseStart: 0, responseEnd: 17 })]);
+  expect(made).toBe(`| \ue0000\ue003a |\n|---|\n| b \ue001\ue0020:${A}\ue003|`);
+});
