@@ -33,7 +33,12 @@ QUESTIONS: list[dict[str, Any]] = [
 @pytest.fixture
 def stocked(hosted: "Installation") -> "Installation":
     hosted.env["WHENCE_EMBEDDER"] = "hash"
-    hosted.run("ingest", str(ROOT / "examples/documents"), str(ROOT / "examples/graph/sign_in.pdf"))
+    hosted.run(
+        "ingest",
+        str(ROOT / "examples/documents"),
+        str(ROOT / "examples/graph/sign_in.pdf"),
+        "--strategy=character",
+    )
     return hosted
 
 

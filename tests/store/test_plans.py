@@ -37,6 +37,7 @@ from whence.store import (
     answers,
     backgrounds,
     chunks,
+    document_identity,
     documents,
     evidence,
     grounds,
@@ -54,7 +55,7 @@ from whence.store import (
 )
 from whence.store.answers import Ground
 from whence.store.connection import Connection, configure
-from whence.store.documents import Original
+from whence.store.document_identity import Original
 from whence.store.evidence import PagedDocument, StoredLayout, TextSpan
 from whence.store.graph import (
     MergeSuggestion,
@@ -95,6 +96,7 @@ PLANNED = (
     grounds,
     backgrounds,
     chunks,
+    document_identity,
     documents,
     evidence,
     search_reads,

@@ -9,8 +9,8 @@ delete    deletes rows and originals
 
 from whence.ingest.delete import Remover
 from whence.ingest.inbox import Inbox, IncomingFile
-from whence.ingest.job_spec import Chunking, base_name, clean_name
-from whence.ingest.receive import INGEST, Receipt, Receiver, cancel_ingest
+from whence.ingest.job_spec import Chunking, Receipt, base_name, clean_name
+from whence.ingest.receive import INGEST, Receiver, cancel_ingest
 from whence.ingest.run import Ingest, Room
 from whence.ingest.urls import Visitor
 

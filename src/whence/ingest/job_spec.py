@@ -1,4 +1,4 @@
-"""The `config` of a document's job: which original to read and how to chunk it. Pure."""
+"""The `config` of a document's job: which original to read and how to chunk it; its receipt. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -8,8 +8,8 @@ from uuid import UUID
 
 from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions
 from whence.errors import BadInput
-from whence.models import OPEN, Document, Job, Project, is_blank, new_id, now
-from whence.store.documents import Original
+from whence.models import OPEN, Document, Job, JobStatus, Project, is_blank, new_id, now
+from whence.store.document_identity import Original
 from whence.text.dates import own_date
 
 MAX_FILE_NAME = 255
@@ -37,6 +37,32 @@ class Chunking:
         chosen = project.config.get("chunking") or {"strategy": strategy}
         sizes = {field: chosen[name] for name, field in _SIZES.items() if chosen.get(name) is not None}
         return cls(strategy=chosen["strategy"], options=ChunkingOptions(**sizes))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    file_name: str
+    document_id: UUID
+    job_id: UUID | None
+    status: JobStatus
+    already_exists: bool
+    """True if the project already had this document with these bytes and nothing was queued."""
+    error: dict[str, Any] | None = None
+
+    @classmethod
+    def of(cls, job: Job) -> "Receipt":
+        """The receipt of a job that was queued just now."""
+        return cls(
+            file_name=job.file_name,
+            document_id=job.document_id,
+            job_id=job.id,
+            status=job.status,
+            already_exists=False,
+        )
+
+
+def chunking_of(job: Job | None) -> Chunking:
+    return Chunking.of(job.config) if job and "chunking" in job.config else Chunking()
 
 
 def base_name(given: str) -> str:

@@ -17,7 +17,8 @@ from whence.search.background import References, update_background
 from whence.search.index import replace_chunks
 from whence.store import Store
 from whence.store.chunks import Laid
-from whence.store.documents import HeldDocument, Original
+from whence.store.document_identity import Original
+from whence.store.documents import HeldDocument
 from whence.store.graph.locks import find_these
 from whence.store.lexical import Segment
 from whence.store.staging import Batch

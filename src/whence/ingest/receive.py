@@ -17,6 +17,8 @@ from whence.extract.scheduling import EXTRACT, put_order
 from whence.ingest.inbox import IncomingFile
 from whence.ingest.job_spec import (
     Chunking,
+    Receipt,
+    chunking_of,
     clean_name,
     document_of,
     is_same_work,
@@ -24,10 +26,10 @@ from whence.ingest.job_spec import (
     known_originals,
     original_of,
 )
-from whence.models import OPEN, Document, Job, JobStatus, new_id
+from whence.models import OPEN, Document, Job, new_id
 from whence.parse import HEAD, detect
 from whence.store import Store
-from whence.store.documents import Original
+from whence.store.document_identity import Original
 from whence.store.storage import Storage
 
 log = logging.getLogger("whence.ingest")
@@ -42,17 +44,6 @@ Metadata: TypeAlias = Mapping[str, Any]
 """A document's metadata. It is merged into the stored metadata; None removes a key."""
 
 _BROKEN_OFF = {"failed", "cancelled"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
-    file_name: str
-    document_id: UUID
-    job_id: UUID | None
-    status: JobStatus
-    already_exists: bool
-    """True if the project already had this document with these bytes and nothing was queued."""
-    error: dict[str, Any] | None = None
 
 
 class _Changed(Exception):
@@ -101,7 +92,7 @@ class Receiver:
             await self.storage.discard(project_id, [key])
             raise ProjectNotFound(details={"project_id": str(project_id)}) from exc
         if is_new:
-            return _receipt(job)
+            return Receipt.of(job)
         await self.storage.discard(project_id, [key])
         if twin := await self.store.documents.same(project_id, file.sha256, name=name, origin=origin):
             return await self._again(twin, name, chunking, metadata)
@@ -144,7 +135,7 @@ class Receiver:
         if file is not None:
             await self._replace_missing(document, file)
         last = await self._current_job(document)
-        wanted = chunking or _chunking_of(last)
+        wanted = chunking or chunking_of(last)
         known = known_originals(document, last)
         shared = await self._shared_key(document.project_id, file.sha256) if file is not None else None
         key = shared or _new_key(document.project_id, document.id)
@@ -171,7 +162,7 @@ class Receiver:
             if new:
                 await self.storage.discard(document.project_id, [original.key])
             raise
-        return _receipt(job)
+        return Receipt.of(job)
 
     async def _keep(self, key: str, file: IncomingFile) -> None:
         await self.storage.ensure_bound()
@@ -239,7 +230,7 @@ class Receiver:
     async def chunking(self, document: Document | None, default: Chunking | None = None) -> Chunking:
         """How the document is chunked, else `default`."""
         job = await self._current_job(document) if document else None
-        return default if default and not job else _chunking_of(job)
+        return default if default and not job else chunking_of(job)
 
     async def existing(self, document: Document) -> Receipt:
         """Receipt for a stored document, with the job that made its chunks even if a later job failed."""
@@ -391,21 +382,7 @@ def _original(file: IncomingFile, name: str, key: str, origin: str | None) -> Or
     )
 
 
-def _chunking_of(job: Job | None) -> Chunking:
-    return Chunking.of(job.config) if job and "chunking" in job.config else Chunking()
-
-
 async def _enqueue(tx: Store, job: Job) -> None:
     await tx.queue.defer(
         INGEST, lock=str(job.document_id), project_id=str(job.project_id), job_id=str(job.id)
-    )
-
-
-def _receipt(job: Job) -> Receipt:
-    return Receipt(
-        file_name=job.file_name,
-        document_id=job.document_id,
-        job_id=job.id,
-        status=job.status,
-        already_exists=False,
     )

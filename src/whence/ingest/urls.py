@@ -5,8 +5,8 @@ from uuid import UUID
 
 from whence.fetch import FetchRules, fetch, parse
 from whence.ingest.inbox import Inbox
-from whence.ingest.job_spec import Chunking
-from whence.ingest.receive import Metadata, Receipt, Receiver
+from whence.ingest.job_spec import Chunking, Receipt
+from whence.ingest.receive import Metadata, Receiver
 from whence.models import Document
 
 

@@ -1,7 +1,6 @@
 """Documents: one row per source, including its text. A new one is inserted with its job and its task."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, LiteralString, NamedTuple
@@ -23,17 +22,14 @@ from whence.models import (
     now,
 )
 from whence.store import chunks, grounds, jobs, projects
+from whence.store.document_identity import COLUMNS, SAME_AS_ANOTHER, DocumentIdentity, Original, document_of
 from whence.store.graph.locks import select_ids
 from whence.store.graph.removal import CHUNKS_OF_DOCUMENT, ClaimRemoval
-from whence.store.pool import Row, Statements, fields_of, reader
+from whence.store.pool import Row, fields_of, reader
 from whence.store.queue import DEFERRED
 from whence.store.vectors import space_of
 from whence.text.dates import own_date
 
-_COLUMNS: LiteralString = """
-       d.project_id, d.id, d.name, d.mime, d.size, d.sha256, d.origin, d.original_key, d.fetched, d.current_job_id,
-       d.created_at, d.updated_at, d.metadata, d.valid_from"""
-document_of = reader(Document, _COLUMNS)
 _VIEW: LiteralString = """
 SELECT d.id::text, d.project_id::text, d.name, d.origin, d.mime, d.size, encode(d.sha256, 'hex'),
        d.current_job_id::text, j.status, j.error_details, j.config -> 'chunking',
@@ -68,45 +64,8 @@ VALUES (%(project_id)s, %(id)s, %(name)s, %(origin)s, %(mime)s, %(size)s, %(sha2
 ON CONFLICT (project_id, sha256, hashtextextended(coalesce(origin, name), 0)) DO NOTHING
 """
 SELECT_ONE: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.documents d
+SELECT {COLUMNS} FROM kb.documents d
 WHERE d.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR d.project_id = %(project_id)s)
-"""
-# Origins are compared where both have one, else names.
-SELECT_SAME: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.projects p
-LEFT JOIN kb.documents d ON d.project_id = %(project_id)s AND d.sha256 = %(sha256)s
-     AND CASE WHEN d.origin IS NULL OR %(origin)s::text IS NULL THEN d.name = %(name)s ELSE d.origin = %(origin)s END
-WHERE p.id = %(project_id)s
-ORDER BY d.origin IS DISTINCT FROM %(origin)s::text, d.id LIMIT 1
-"""
-SELECT_RIVAL: LiteralString = """
-SELECT d.id, d.name FROM kb.documents d
-WHERE d.project_id = %(project_id)s AND d.sha256 = %(sha256)s AND d.id <> %(id)s
-  AND coalesce(d.origin, d.name) = coalesce(%(origin)s, %(name)s)
-LIMIT 1
-"""
-SELECT_SHARED_KEY: LiteralString = """
-SELECT d.original_key FROM kb.documents d
-JOIN kb.stored_originals o ON o.project_id = %(project_id)s AND o.key = d.original_key AND o.state = 'kept'
-WHERE d.project_id = %(project_id)s AND d.sha256 = %(sha256)s
-ORDER BY d.id LIMIT 1
-"""
-SELECT_ORIGIN: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.documents d
-WHERE d.project_id = %(project_id)s AND d.origin = %(origin)s ORDER BY d.id LIMIT 1
-"""
-SELECT_NAMED: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.documents d
-WHERE d.project_id = %(project_id)s AND d.name = %(name)s ORDER BY d.id
-"""
-SELECT_FROM_FILES: LiteralString = """
-SELECT d.id, d.name, d.origin,
-       CASE WHEN j.status IN ('pending', 'processing') AND j.config ? 'original'
-            THEN decode(j.config -> 'original' ->> 'sha256', 'hex') ELSE d.sha256 END
-FROM kb.documents d
-LEFT JOIN kb.jobs j ON j.project_id = %(project_id)s AND j.id = d.current_job_id
-WHERE d.project_id = %(project_id)s AND starts_with(d.origin, 'file:')
-ORDER BY d.id
 """
 SELECT_TEXT: LiteralString = """
 SELECT d.text, d.page_map FROM kb.documents d
@@ -126,7 +85,7 @@ COUNT: LiteralString = f"""
 SELECT count(*) FROM kb.documents d
 LEFT JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id{_FILTER}"""
 LOCK: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.documents d WHERE d.project_id = %(project_id)s AND d.id = %(id)s FOR UPDATE
+SELECT {COLUMNS} FROM kb.documents d WHERE d.project_id = %(project_id)s AND d.id = %(id)s FOR UPDATE
 """
 USE_JOB: LiteralString = """
 UPDATE kb.documents SET current_job_id = %(job_id)s WHERE project_id = %(project_id)s AND id = %(id)s
@@ -178,7 +137,7 @@ WHERE d.project_id = %(project_id)s
   AND (%(updated_before)s::timestamptz IS NULL OR d.updated_at < %(updated_before)s)
 """
 CHOSEN: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.documents d
+SELECT {COLUMNS} FROM kb.documents d
 LEFT JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id
 WHERE d.project_id = %(project_id)s AND {_OF_TYPE}
   AND (%(status)s::text IS NULL OR j.status = %(status)s)
@@ -200,26 +159,6 @@ SELECT {DEFERRED} FROM document
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Original:
-    """A received file and its data before parsing."""
-
-    key: str
-    """Storage key of the bytes."""
-    name: str
-    mime: str
-    size: int
-    sha256: bytes
-    origin: str | None = None
-    """The URL it came from; `file:` for a local file."""
-    fetched: dict[str, Any] | None = None
-    """HTTP validators for the next fetch: `etag`, `last_modified`."""
-    declared: str | None = None
-    """Content type declared by the sender, with the encoding: `text/html; charset=…`."""
-
-
-_RIVAL = "Another document of the project has the same name and content"
-
 DocumentView = dict[str, Any]
 _view = reader(
     dict[str, Any],
@@ -238,7 +177,7 @@ class HeldDocument(NamedTuple):
     """The document's chunks, and whether they have vectors in the given space."""
 
 
-class Documents(Statements):
+class Documents(DocumentIdentity):
     async def insert(self, document: Document) -> bool:
         """Return False and insert nothing if the project has the same document; see `same`."""
         return await self._queries.run(INSERT, fields_of(document)) == 1
@@ -289,44 +228,6 @@ class Documents(Statements):
         if row is None:
             raise _not_found(document_id)
         return row
-
-    async def same(
-        self, project_id: UUID, sha256: bytes, *, name: str, origin: str | None
-    ) -> Document | None:
-        """The project's document with these bytes and this origin, or this name where one of them has no origin.
-
-        Raises `ProjectNotFound` if there is no such project.
-        """
-        params = {"project_id": project_id, "sha256": sha256, "name": name, "origin": origin}
-        row = await self._queries.one(SELECT_SAME, params)
-        if row is None:
-            raise ProjectNotFound(details={"project_id": str(project_id)})
-        return None if row[0] is None else document_of(row)
-
-    async def require_unlike_others(self, project_id: UUID, document_id: UUID, original: Original) -> None:
-        """Raises `Conflict` if another document has the origin, or without one the name, and the bytes of the original."""
-        params = {"project_id": project_id, "id": document_id, **fields_of(original)}
-        if (row := await self._queries.one(SELECT_RIVAL, params)) is not None:
-            raise Conflict(_RIVAL, details={"document_id": str(row[0]), "name": row[1]})
-
-    async def shared_key(self, project_id: UUID, sha256: bytes) -> str | None:
-        """Storage key of these bytes, if a document of the project has them. `Inventory.share` must follow."""
-        params = {"project_id": project_id, "sha256": sha256}
-        found: str | None = await self._queries.value(SELECT_SHARED_KEY, params)
-        return found
-
-    async def of_origin(self, project_id: UUID, origin: str) -> Document | None:
-        row = await self._queries.one(SELECT_ORIGIN, {"project_id": project_id, "origin": origin})
-        return None if row is None else document_of(row)
-
-    async def named(self, project_id: UUID, name: str) -> list[Document]:
-        rows = await self._queries.all(SELECT_NAMED, {"project_id": project_id, "name": name})
-        return [document_of(row) for row in rows]
-
-    async def from_files(self, project_id: UUID) -> list[tuple[UUID, str, str, bytes]]:
-        """Id, name, origin and content hash of every document from a file. An open job's new content counts."""
-        rows = await self._queries.all(SELECT_FROM_FILES, {"project_id": project_id})
-        return [(row[0], row[1], row[2], row[3]) for row in rows]
 
     async def content(
         self, document_id: UUID, *, project_id: UUID | None = None
@@ -391,7 +292,7 @@ class Documents(Statements):
         try:
             await self._queries.run(MOVE, {**params, "name": document.name, "origin": document.origin})
         except psycopg.errors.UniqueViolation as exc:
-            raise Conflict(_RIVAL) from exc
+            raise Conflict(SAME_AS_ANOTHER) from exc
 
     async def describe(self, project_id: UUID, document_id: UUID, metadata: Mapping[str, Any]) -> None:
         """Merge into the document's metadata. None removes a key; other keys stay. Another date settles the graph again."""
@@ -443,7 +344,7 @@ class Documents(Statements):
         try:
             await self._queries.run(REPLACE, fields_of(original) | params)
         except psycopg.errors.UniqueViolation as exc:
-            raise Conflict(_RIVAL) from exc
+            raise Conflict(SAME_AS_ANOTHER) from exc
 
     async def delete(self, project_id: UUID, document_id: UUID) -> None:
         """Delete the document, its jobs, chunks and vectors. `search.index.bury` removes chunks from the text index."""

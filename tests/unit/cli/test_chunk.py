@@ -75,7 +75,7 @@ def test_nothing_to_chunk_is_refused_as_by_ingest(text: str, message: str) -> No
 
 
 def test_one_chunk_is_no_plural() -> None:
-    assert run(text="One.").output.splitlines()[-1] == "character: 1 chunk of 4 to 4 characters (median 4)"
+    assert run(text="One.").output.splitlines()[-1] == "paragraph: 1 chunk of 4 to 4 characters (median 4)"
 
 
 def test_a_byte_order_mark_is_no_text() -> None:
