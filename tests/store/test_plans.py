@@ -452,6 +452,7 @@ def lexical_reads() -> dict[str, Read]:
             rows[0][2], UUID(rows[0][0])
         ),
         "segments with words": lambda s, rows: s.lexical.worded(rows[0][2]),
+        "named": lambda s, rows: s.hits.named(rows[0][2], ["d", "ulta"], most=21),
         "sample": lambda s, rows: s.backgrounds.sample(rows[0][2], SPACE, count=10),
         "references": lambda s, _rows: s.backgrounds.references(SPACE, digest=b"x"),
         "put_references": lambda s, _rows: s.backgrounds.put_references(SPACE, digest=b"x", vectors=b"y"),

@@ -6,6 +6,7 @@ vectors              the vector leg, HNSW indexes        bm25                the
 expand               context of a chunk                  memory_index        small projects held in memory
 relevance_threshold  rejects irrelevant hits             background          calibrates an embedding space
 index                writes, merges and checks segments
+named_documents      documents that a question names
 query                parses the query                    postings            inverted index of a segment
 query_text           questions in a message, text to embed
 vocabulary           corrects misspelt words of a question

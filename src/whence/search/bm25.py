@@ -83,16 +83,20 @@ class Ranking:
         """Scores of chunks found by other means. Phrases are not checked."""
         return self.numbering.values_of(self.scores, chunk_ids)
 
-    def shares_of(self, chunk_ids: Collection[ChunkKey]) -> dict[ChunkKey, float]:
+    def shares_of(
+        self, chunk_ids: Collection[ChunkKey], *, without: Collection[int] = ()
+    ) -> dict[ChunkKey, float]:
         """The share of the query's maximum weight that each chunk has, 0 to 1.
 
         For a message, the highest share of the whole message or of one of its questions. Chunk length plays no role. A chunk
-        without the rare words of a short question gets a lower share: they are the subject of the question.
+        without the rare words of a short question gets a lower share: they are the subject of the question. The terms with the keys
+        in `without` do not count.
         """
+        telling = np.where(np.isin(self.query.keys, list(without)), 0.0, self.telling)[:, np.newaxis]
         counts = self.occurrences.counts_in(self.numbering.numbers_of(chunk_ids))
         tells, possible = _in_rows(self.query, counts > 0)
-        told = tells * self.telling[:, np.newaxis] * counts / (counts + K1)
-        most = possible * self.telling[:, np.newaxis]
+        told = tells * telling * counts / (counts + K1)
+        most = possible * telling
         light = np.array(self.query.light)[:, np.newaxis]
         shares = _share(light * told, light * most, 0.0)
         if not self.query.is_unspaced:  # any text lacks many of the character pairs

@@ -6,8 +6,8 @@ BM25 has no upper bound, so it is divided by the best BM25 of the question. A co
 docs/search.md compares other methods.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from whence.models import ChunkKey, EmbeddingSpace
@@ -17,6 +17,8 @@ from whence.store.search_reads import SearchRead
 
 TEXT_WEIGHT = 0.4
 """Weight of BM25; the cosine has the rest of 1."""
+NAMED = 0.2
+"""Weight of being in a document that the question names, if it names any."""
 WORDS_FIRST = 0.9
 """Weight of BM25 if the embedding model does not know the script of the question."""
 
@@ -50,24 +52,44 @@ class Legs:
     vector: QueryVector | None = None
     text_weight: float = TEXT_WEIGHT
     notes: tuple[str, ...] = ()
+    named: Collection[ChunkKey] = frozenset()
+    """Chunks of documents that the question names."""
+    name_keys: Collection[int] = frozenset()
+    """Keys of the question's words that are in names of documents."""
 
     @property
     def total(self) -> int:
         return len((self.cosines or {}).keys() | (self.text or {}).keys())
 
     def best(self, count: int) -> list[ChunkKey]:
-        found = fused(self.text, self.cosines, text_weight=self.text_weight)
+        found = fused(self.text, self.cosines, text_weight=self.text_weight, named=self.named)
         return [scored.chunk_id for scored in found[:count]]
+
+    def with_named(self, other: "Legs", name_keys: Collection[int]) -> "Legs":
+        """Adds the chunks that the legs found in the documents that the question names."""
+        return replace(
+            self,
+            text=None if self.text is None else {**(other.text or {}), **self.text},
+            cosines=None if self.cosines is None else {**(other.cosines or {}), **self.cosines},
+            named=frozenset(other.text or ()) | frozenset(other.cosines or ()),
+            name_keys=name_keys,
+        )
 
     def ranked(self, reading: SearchRead) -> list[Scored]:
         """The chunks that were read, best first. Distances from the database override cosines from memory."""
         cosines = self.cosines
         if cosines is not None:
             cosines = {**cosines, **{key: 1.0 - distance for key, distance in reading.distances.items()}}
-        return fused(self.text, cosines, among=reading.ids, text_weight=self.text_weight)
+        return fused(self.text, cosines, among=reading.ids, text_weight=self.text_weight, named=self.named)
 
     def shares_of(self, scored: Sequence[Scored]) -> dict[ChunkKey, float]:
-        return self.ranking.shares_of([one.chunk_id for one in scored]) if self.ranking else {}
+        """The share of the question's words in each chunk. A chunk need not repeat the name of its document."""
+        if self.ranking is None:
+            return {}
+        named = [one.chunk_id for one in scored if one.chunk_id in self.named]
+        return self.ranking.shares_of([one.chunk_id for one in scored]) | self.ranking.shares_of(
+            named, without=self.name_keys
+        )
 
 
 def fused(
@@ -76,6 +98,7 @@ def fused(
     *,
     among: Iterable[ChunkKey] | None = None,
     text_weight: float = TEXT_WEIGHT,
+    named: Collection[ChunkKey] = frozenset(),
 ) -> list[Scored]:
     """Chunks of either leg, or only those in `among`, best first. A chunk that is missing in a leg scores 0 there.
 
@@ -88,6 +111,8 @@ def fused(
     for chunk_id in bm25s.keys() | nears.keys() if among is None else among:
         bm25, cosine = bm25s.get(chunk_id, 0.0), nears.get(chunk_id, 0.0)
         score = weight * (bm25 / best) + (1 - weight) * max(cosine, 0.0)
+        if named:
+            score = (1 - NAMED) * score + NAMED * (chunk_id in named)
         found.append((-score, -cosine, -bm25, chunk_id))
     found.sort()
     return [

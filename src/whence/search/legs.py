@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from whence.search import bm25
 from whence.search.bm25 import TextHits
 from whence.search.fuse import TEXT_WEIGHT, WORDS_FIRST, Legs, QueryVector
 from whence.search.memory_index import HeldProject
+from whence.search.named_documents import Named
 from whence.search.query import Query
 from whence.search.query_text import gists, one_of
 from whence.search.question import Question
@@ -47,6 +48,7 @@ class Asked:
     """The documents that match the filters; None without filters."""
     held: HeldProject | None
     """The project, if it is in memory."""
+    named: Named = field(default_factory=Named)
     corrections: Mapping[str, str] = field(default_factory=dict)
     widening: int = 1
     """How many times the usual number of candidates each leg returns."""
@@ -72,6 +74,19 @@ class LegRunner:
         self._vectors = vectors
 
     async def run(self, asked: Asked) -> Legs:
+        return await self.add_named(asked, await self._run(asked))
+
+    async def add_named(self, asked: Asked, legs: Legs) -> Legs:
+        """Runs the legs again in the documents that the question names: others may have all the best chunks."""
+        documents = asked.named.documents
+        if asked.documents is not None:
+            documents &= frozenset(asked.documents)
+        if not documents:
+            return legs
+        inside = await self._run(replace(asked, documents=list(documents), held=None))
+        return legs.with_named(inside, asked.named.keys)
+
+    async def _run(self, asked: Asked) -> Legs:
         mode = asked.question.mode
         if mode == "hybrid" and asked.space is not None:
             return await self._by_both(asked, asked.space)

@@ -1,5 +1,6 @@
 """Runs a search: queries text and vectors in parallel, fuses the results, reads the chunks and applies the relevance threshold."""
 
+import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from whence.search.expand import Context, Expander, Expansion
 from whence.search.fuse import Legs, Scored
 from whence.search.legs import Asked, LegRunner
 from whence.search.memory_index import HeldProject, Memory
+from whence.search.named_documents import find_named
 from whence.search.query import Query
 from whence.search.question import MAX_OFFSET, Hit, Question, SearchResult
 from whence.search.relevance_threshold import MANY, passes
@@ -110,15 +112,20 @@ class Search:
             documents = await self._store.documents.matching(project_id, question.filters)
             if not documents:
                 return SearchResult(), SearchRead()
+        query = Query.of(question.query, setting.language or DEFAULT_LANGUAGE)
         asked = Asked(
             project_id=project_id,
             setting=setting,
             question=question,
-            query=Query.of(question.query, setting.language or DEFAULT_LANGUAGE),
+            query=query,
             documents=documents,
             held=held,
         )
-        legs = await self._legs.run(asked)
+        legs, named = await asyncio.gather(
+            self._legs.run(asked), find_named(self._store, project_id, question.query, query.lexer)
+        )
+        asked = replace(asked, named=named)
+        legs = await self._legs.add_named(asked, legs)
         asked, legs = await self._correct(asked, legs)
         question = asked.question
         nothing = SearchResult(
@@ -168,7 +175,7 @@ class Search:
 
     async def _correct(self, asked: Asked, legs: Legs) -> tuple[Asked, Legs]:
         """Searches again with corrected words if no chunk has some word of the question."""
-        missing = legs.ranking.missing if legs.ranking is not None else frozenset()
+        missing = legs.ranking.missing - asked.named.keys if legs.ranking is not None else frozenset()
         if not missing:
             return asked, legs
         text, reader = asked.question.query, asked.query.lexer

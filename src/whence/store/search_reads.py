@@ -43,6 +43,15 @@ OF_DOCUMENTS: LiteralString = """
 SELECT uuid_send(c.id) FROM kb.chunks c
 WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[]) AND c.document_id = ANY(%(document_ids)s)
 """
+NAMED: LiteralString = """
+SELECT wanted.word, named.id
+FROM unnest(%(words)s::text[]) AS wanted (word)
+CROSS JOIN LATERAL (
+    SELECT d.id FROM kb.documents d
+    WHERE d.project_id = %(project_id)s
+      AND kb.name_words(d.project_id, d.name) @> ARRAY[%(project_id)s::text || ' ' || wanted.word]
+    LIMIT %(most)s) named
+"""
 # By order, not by index ± 1: a chunk in between may have been deleted.
 BESIDE: LiteralString = """
 SELECT c.id, n.id
@@ -212,6 +221,11 @@ class Hits(Statements):
     ) -> set[ChunkKey]:
         params = {"project_id": project_id, "document_ids": list(document_ids), "ids": keys(ids)}
         return {row[0] for row in await self._queries.all(OF_DOCUMENTS, params)}
+
+    async def named(self, project_id: UUID, words: Sequence[str], *, most: int) -> list[tuple[str, UUID]]:
+        """Each word with the documents that have it in their name, up to `most` per word."""
+        params = {"project_id": project_id, "words": list(words), "most": most}
+        return [(row[0], row[1]) for row in await self._queries.all(NAMED, params)]
 
     async def beside(self, project_id: UUID, ids: Sequence[UUID], *, count: int) -> list[tuple[UUID, UUID]]:
         """Pairs of a chunk and a neighbour: up to `count` before and after it in its document, in reading order."""
