@@ -369,13 +369,6 @@ async def test_what_was_lost_after_a_failed_update_can_be_ingested_again(client:
     assert again["chunkCount"] == first["chunkCount"]
 
 
-async def test_the_same_bytes_are_tried_by_the_name_they_come_with(client: httpx.AsyncClient) -> None:
-    failed = await upload(client, "one.pdf", b"%PDF-1.4 broken")
-    again = await upload(client, "two.pdf", b"%PDF-1.4 broken")
-    assert (failed["fileName"], again["fileName"]) == ("one.pdf", "two.pdf")
-    assert (again["documentId"], again["status"]) == (failed["documentId"], "failed")
-
-
 async def test_a_job_that_gave_way_is_not_what_a_document_goes_back_to(
     client: httpx.AsyncClient, dsn: str
 ) -> None:
@@ -457,7 +450,7 @@ class TestAnEndpoint:
         failed = await upload(client, "a.txt", PROSE.encode())
         assert failed["status"] == "failed"
         endpoint.default = ok
-        again = await upload(client, "copy.txt", PROSE.encode(), chunkingStrategy="sentence")
+        again = await upload(client, "a.txt", PROSE.encode(), chunkingStrategy="sentence")
         assert (again["documentId"], again["status"]) == (failed["documentId"], "completed")
         assert (again["alreadyExists"], again["error"]) == (False, None)
         chunks = await chunks_of(client, failed["documentId"])

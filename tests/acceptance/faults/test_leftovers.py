@@ -7,7 +7,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, LiteralString
 
@@ -188,7 +188,17 @@ def test_delete_before_the_row_is_removed(
     project = client.post("/projects", name="birds").json()["data"]["id"]
     client.upload(TEXT, "heron.txt", wait="true", projectId=project)
     delete = partial(httpx.delete, f"{client.url}/api/v1/projects/{project}", timeout=PATIENCE)
-    with held(database, "SELECT FROM kb.stored_originals FOR UPDATE"), in_background(delete):
+    with ExitStack() as stack:
+
+        def lock(handler: Any) -> bool:
+            """The row is locked when the object is about to go, not before: it is marked first."""
+            if handler.command in REMOVE.split():
+                bucket.trouble = None
+                stack.enter_context(held(database, "SELECT FROM kb.stored_originals FOR UPDATE"))
+            return False
+
+        bucket.trouble = lock
+        stack.enter_context(in_background(delete))
         wait_for(lambda: not originals(bucket) and blocked(database) > 0, "the row to be waited for")
         serving.end(signal.SIGKILL)
         terminate_blocked(database)
