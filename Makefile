@@ -15,7 +15,7 @@ HASHED := --require-hashes --only-binary :all: -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format test-histories bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo docs http-docs ui ui-check wheel lock clean
+.PHONY: help setup run test check format test-histories bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo docs http-docs ui ui-check audit sbom wheel lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -120,6 +120,19 @@ docs: .docs-venv/.ready ## build the documentation as a searchable site into sit
 	@.docs-venv/bin/zensical build --clean --strict
 	@echo "Open site/README.html"
 
+.audit-venv/.ready: requirements/audit.txt $(VENV)/.run
+	@echo "Installing pip-audit into .audit-venv ..."
+	@$(BIN)/python -m venv .audit-venv
+	@$(BIN)/uv pip install --quiet --python .audit-venv/bin/python $(HASHED) $< 2>/dev/null \
+	  || .audit-venv/bin/python -m pip install --quiet --disable-pip-version-check $(HASHED) $<
+	@touch $@
+
+audit: .audit-venv/.ready ## look for known vulnerabilities in the pinned packages; needs the network
+	@.audit-venv/bin/pip-audit --disable-pip --require-hashes -r requirements/run.txt
+
+sbom: $(VENV)/.run ## write the bill of materials (CycloneDX) to dist/, list the licences
+	@$(BIN)/python -m tools.sbom dist/whence-sbom.json
+
 wheel: $(VENV)/.run ## build the wheel into dist/
 	@$(build_pages)
 	@rm -rf dist
@@ -133,8 +146,9 @@ lock: $(VENV)/.dev ## pin the requirements anew from pyproject.toml
 	@$(COMPILE) requirements/bench-chunking.in -o requirements/bench-chunking.txt
 	@$(COMPILE) requirements/docs.in -o requirements/docs.txt
 	@$(COMPILE) requirements/node.in -o requirements/node.txt
+	@$(COMPILE) requirements/audit.in -o requirements/audit.txt
 	@$(COMPILE) --group dev -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
 
 clean: ## remove .venv and every cache
-	@rm -rf $(VENV) ui/node_modules src/whence/web/static .bench-venv .docs-venv site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
+	@rm -rf $(VENV) ui/node_modules src/whence/web/static .bench-venv .docs-venv .audit-venv site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

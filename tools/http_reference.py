@@ -36,6 +36,7 @@ _TITLES = {
     "graph": "Graph",
     "extraction": "Extraction",
     "projects": "Projects",
+    "audit": "Audit log",
     "schemas": "Schemas",
     "health": "Health",
 }

@@ -184,6 +184,7 @@ class App:
             inbox=self.inbox,
             background=self.background,
             conversation_days=self.settings.conversation_days,
+            audit_days=self.settings.audit_days,
         )
         async with working(
             self.dsn,

@@ -197,6 +197,10 @@ class FetchTimeout(FetchFailed, code="FETCH_TIMEOUT", status=504):
     """Fetching the URL took too long"""
 
 
+class RateLimited(WhenceError, code="RATE_LIMITED", status=429):
+    """This API key has used up its minute"""
+
+
 class ServerBusy(WhenceError, code="SERVER_BUSY", status=503):
     """The server has too much to do; try again"""
 

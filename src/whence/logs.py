@@ -29,6 +29,13 @@ def configure(level: LogLevel, style: LogFormat, *, batched: bool = False) -> No
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
+def escaped(text: str, *, keep: str = "") -> str:
+    """The text with control characters, marks of direction among them, as escapes; `keep` are exceptions."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
+
+
 class _Batched(logging.StreamHandler[TextIO]):
     """Writes many lines at once: writing each by itself would take up to a fifth of a request's time."""
 
@@ -65,7 +72,7 @@ class _Text(logging.Formatter):
         super().__init__("%(asctime)s.%(msecs)03dZ %(levelname)-7s %(name)s %(message)s", "%Y-%m-%dT%H:%M:%S")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the base class's name
-        line = super().formatMessage(record)
+        line = escaped(super().formatMessage(record), keep="\n\t")
         ident = request_id.get()
         return line if ident == "-" else f"{line} [{ident}]"
 
@@ -85,4 +92,5 @@ class _Json(logging.Formatter):
             event["request_id"] = ident
         if record.exc_info:
             event["exception"] = self.formatException(record.exc_info)
-        return json.dumps(event, ensure_ascii=False)
+        line = json.dumps(event, ensure_ascii=False)
+        return line if line.isprintable() else json.dumps(event)

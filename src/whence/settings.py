@@ -166,6 +166,13 @@ class Settings:
     max_header_kb: int = _number(64, 1, 1000, "Largest headers of a request, all together, in KB.")
     body_seconds: int = _number(30, 1, 3600, "Seconds that a request may pause while it is sent.")
     body_memory_mb: int = _number(256, 16, 100_000, "Memory of one process for JSON bodies, in MB.")
+    key_requests_per_minute: int = _number(
+        0, 0, 1_000_000, "Requests a minute of one API key, unless it has its own limit; 0: no limit."
+    )
+    key_tokens_per_minute: int = _number(
+        0, 0, 1_000_000_000, "Chat tokens a minute of one API key, unless it has its own limit; 0: no limit."
+    )
+    audit_days: int = _number(90, 0, 36_500, "Days that the audit log of writes is kept; 0: there is none.")
     worker_concurrency: int = _number(8, 1, 64, "Documents that one worker ingests at once.")
     extraction_concurrency: int = _number(4, 1, 64, "Documents that one worker extracts at once.")
     pool_size: int = _number(16, 1, 1000, "Most database connections of one process.")

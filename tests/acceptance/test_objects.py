@@ -240,7 +240,7 @@ async def test_nothing_in_the_graph_speaks_to_the_terminal(
     (ident,) = written.created
     for arguments in (["objects", "list"], ["objects", "show", str(ident)], ["trace", str(ident)]):
         said = hosted.run(*arguments).stdout
-        assert "red�[bold]x[/bold] line" in said
+        assert r"red\u202e[bold]x[/bold] line" in said
         assert not [c for c in said if not c.isprintable() and c != "\n"], arguments
 
 

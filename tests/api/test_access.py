@@ -120,6 +120,7 @@ NEEDS: dict[str, Scope] = {
     "POST /api/v1/answers/{answer_id}/refresh": "read",
     "POST /api/v1/answers/{answer_id}/feedback": "read",
     "DELETE /api/v1/answers/{answer_id}/feedback": "read",
+    "GET /api/v1/audit": "admin",
     "POST /api/v1/projects": "admin",
     "GET /api/v1/projects": "read",
     "GET /api/v1/projects/{project_id}": "read",

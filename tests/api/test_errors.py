@@ -215,6 +215,7 @@ async def test_a_crash_after_the_answer_began_does_not_answer_twice() -> None:
         loopback_only=False,
         limits=BodyLimits.of(Settings()),
         identify=lambda _: asyncio.sleep(0, EVERYONE),
+        record=lambda *_: asyncio.sleep(0),
         shutdown=Shutdown(),
     )
     await middleware(scope, receive, send)

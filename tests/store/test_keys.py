@@ -26,7 +26,7 @@ async def test_a_key(store: Store, dsn: str) -> None:
     assert found[2] not in row[0]
     assert row[1] == hashlib.sha256(text.encode()).digest()
     assert await store.keys.authenticate(text) == Caller(
-        project_id=DEFAULT_PROJECT_ID, scope="write", name="mine"
+        project_id=DEFAULT_PROJECT_ID, scope="write", name="mine", key_id=key.id
     )
     assert await store.keys.all() == [key]
 

@@ -35,6 +35,7 @@ from whence.models import (
 from whence.store import (
     Store,
     answers,
+    audit,
     backgrounds,
     chunks,
     document_identity,
@@ -93,6 +94,7 @@ from whence.store.staging import Batch
 
 PLANNED = (
     answers,
+    audit,
     grounds,
     backgrounds,
     chunks,
@@ -138,6 +140,8 @@ THE_SPACE = EmbeddingSpace(id=SPACE, provider="test", model="ramp", dimensions=4
 
 SMALL = {
     "api_keys",
+    "audit",
+    "key_usage",
     "embedding_spaces",
     "procrastinate_workers",
     "procrastinate_jobs",
@@ -329,6 +333,10 @@ def reads() -> dict[str, Read]:
     found["projects"] = lambda s, _rows: s.projects.page(limit=20, offset=0)
     found["key"] = lambda s, _rows: _refused(s)
     found["keys"] = lambda s, _rows: s.keys.all()
+    found["audit"] = lambda s, _rows: s.audit.page(limit=20)
+    found["audit of a project"] = lambda s, rows: s.audit.page(
+        project_id=rows[0][2], key_id=rows[0][2], action="x", limit=20
+    )
     found["any key"] = lambda s, _rows: s.keys.any_active()
     found["space"] = lambda s, _rows: s.vectors.ensure_space(provider="test", model="ramp", dimensions=4)
     found["worker"] = lambda s, _rows: s.queue.worker_alive()
@@ -700,6 +708,8 @@ def changes() -> dict[str, Read]:
         "waits": lambda s, _rows: s.queue.waits("whence:ingest", lock="x"),
         "doing": lambda s, _rows: s.queue.doing(1),
         "revoke": lambda s, _rows: _unknown(s),
+        "use of a key": lambda s, _rows: _used(s),
+        "create a project": lambda s, _rows: s.projects.create(name="made"),
         "dismiss a suggestion": _dismissed,
         "first schema": lambda s, rows: s.schemas.first(rows[0][2], body={}, sha256=b"another"),
         "forget failures": lambda s, rows: s.graph.ledger.forget_failures(rows[0][2], UUID(rows[0][1])),
@@ -914,6 +924,14 @@ async def _retyped(store: Store, said: ChunkExtraction) -> None:
     await store.graph.schema_moves.apply(project_id, TypeMove(type="Gone"), schema_number=4)
     await store.graph.schema_moves.apply(project_id, TypeMove(type="Thing", new_type="Item"), schema_number=4)
     await store.graph.schema_moves.apply(project_id, TypeMove(type="Item", new_type="Thing"), schema_number=4)
+
+
+async def _used(store: Store) -> None:
+    key, _ = await store.keys.create(name="", scope="read", project_id=None)
+    await store.keys.use(key.id, requests=1)
+    await store.keys.note_use({key.id: now()})
+    await store.audit.add(EVERYONE, action="x", path="/")
+    await store.audit.prune(days=1)
 
 
 async def _unknown(store: Store) -> None:

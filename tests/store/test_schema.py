@@ -5,7 +5,7 @@ from typing import Any, LiteralString
 import psycopg
 import pytest
 
-UNTENANTED = {"embedding_spaces", "projects", "api_keys", "alembic_version", "storage"}
+UNTENANTED = {"embedding_spaces", "projects", "api_keys", "alembic_version", "storage", "audit", "key_usage"}
 
 KEYS: LiteralString = """
 SELECT c.conrelid::regclass::text, c.conname, c.contype::text,

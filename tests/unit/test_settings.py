@@ -33,6 +33,9 @@ GIVEN: list[tuple[str, str, str, Any]] = [
     ("WHENCE_MAX_HEADER_KB", "32", "max_header_kb", 32),
     ("WHENCE_BODY_SECONDS", "5", "body_seconds", 5),
     ("WHENCE_BODY_MEMORY_MB", "64", "body_memory_mb", 64),
+    ("WHENCE_KEY_REQUESTS_PER_MINUTE", "60", "key_requests_per_minute", 60),
+    ("WHENCE_KEY_TOKENS_PER_MINUTE", "0", "key_tokens_per_minute", 0),
+    ("WHENCE_AUDIT_DAYS", "30", "audit_days", 30),
     ("WHENCE_WORKER_CONCURRENCY", "8", "worker_concurrency", 8),
     ("WHENCE_EXTRACTION_CONCURRENCY", "2", "extraction_concurrency", 2),
     (

@@ -130,11 +130,11 @@ class ProjectChange(ProjectCreate):
             raise BadInput("Nothing to change", details={"expected": "name, description, language or config"})
         return self
 
-    async def apply(self, store: Store, project: Project) -> Project:
-        """The project as it is then. Another language rebuilds the text index."""
+    async def apply(self, store: Store, project: Project, *, own: UUID | None = None) -> Project:
+        """The project as it is then; `own` is the only one that the caller sees. Another language rebuilds the text index."""
         changes = self.model_dump(exclude_unset=True, include={"name", "description"})
         config = amended(project.config, self.config.chosen())
-        await store.projects.update(replace(project, **changes, config=config))
+        await store.projects.update(replace(project, **changes, config=config), own=own)
         if "language" in self.model_fields_set and self.language != language_of(project):
             await reindex(store, project.id, language=self.language)
         return await store.projects.get(project.id)

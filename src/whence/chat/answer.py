@@ -2,11 +2,11 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 from uuid import UUID
 
 from whence.chat.answerer import Answerer, AnswerRequest, Draft, clean_turn, say
@@ -33,6 +33,8 @@ SMALL_TALK = "Ask me something that the documents may answer, and I will look it
 MAX_SOURCES = 20
 _MOST_BEHIND = 4
 """Maximum number of chunks that support graph facts and were not found by search."""
+T = TypeVar("T")
+
 _LONG = 4_000
 """Length of an answer, in characters, from which its citations are scored in a thread."""
 _JUDGE_SECONDS = 30
@@ -140,7 +142,8 @@ class Chat:
         began = monotonic()
         config = (await self._store.projects.get(project_id)).config
         request, notes = await self._gather(project_id, asked)
-        draft = self._draft(request)
+        said = sum(len(turn.content) for turn in asked.history)
+        draft = await _beside(said, self._draft, request)
         yield Sources(sources=draft.sources)
         citing = CitationStream(draft.sources)
         show = _Shown(masked=draft.masked, defused=config.get("media") != "allowed")
@@ -166,7 +169,7 @@ class Chat:
         response = "".join(show.pieces)  # as long as the validated text, so offsets agree
         answer = Answer(
             response=response,
-            messages=_conversation(asked, response, draft.sources),
+            messages=await _beside(said, _conversation, asked, response, draft.sources),
             sources=draft.sources,
             citations=await self._citations(project_id, asked, validated, draft),
             removed=validated.removed,
@@ -264,10 +267,8 @@ class Chat:
             return ()
         if draft.citations:
             found: Sequence[Citation] = draft.citations
-        elif len(validated.text) > _LONG:
-            found = await asyncio.to_thread(support, validated, sources)
         else:
-            found = support(validated, sources)
+            found = await _beside(len(validated.text), support, validated, sources)
         paged = {UUID(one.document_id) for one in sources if one.document_id and one.page is not None}
         maps = await self._store.documents.pages(project_id, list(paged)) if paged else {}
         found = tuple(
@@ -329,6 +330,11 @@ def _is_left_empty(written: str, left: Validated) -> bool:
         return True
     has_word = any(map(str.isalnum, _TAG.sub("", without_citations(left.text))))
     return not has_word and (left.text != written or bool(left.cited))
+
+
+async def _beside(length: int, work: Callable[..., T], *args: Any) -> T:
+    """Runs the work on a long text in a thread, so that other requests are answered meanwhile."""
+    return await asyncio.to_thread(work, *args) if length > _LONG else work(*args)
 
 
 def _conversation(asked: Asked, response: str, sources: Sequence[Source]) -> tuple[Message, ...]:

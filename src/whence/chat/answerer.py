@@ -65,24 +65,21 @@ class ModelAnswerer:
         return self._model.model
 
     def draft(self, request: AnswerRequest) -> Draft:
-        sources, prompt = self._fit(request, request.sources)
+        history = [clean_turn(turn) for turn in request.history]
+        sources, prompt = self._fit(request.message, history, request.sources)
         parts = self._model.stream(prompt.messages, max_tokens=self._max_tokens)
         return Draft(sources=sources, parts=parts, masked=True)
 
-    def _fit(self, request: AnswerRequest, sources: tuple[Source, ...]) -> tuple[tuple[Source, ...], Prompt]:
+    def _fit(
+        self, message: str, history: Sequence[Message], sources: tuple[Source, ...]
+    ) -> tuple[tuple[Source, ...], Prompt]:
         """The sources that fit, and their prompt. The graph's source cites only these."""
-        prompt = build_prompt(
-            request.message,
-            sources,
-            [clean_turn(turn) for turn in request.history],
-            context=self._context,
-            max_tokens=self._max_tokens,
-        )
+        prompt = build_prompt(message, sources, history, context=self._context, max_tokens=self._max_tokens)
         kept = sources[: len(prompt.sources)]
         if kept == sources:
             return sources, prompt
         # The graph's source alone could not be cited.
-        return self._fit(request, sources[1:] if len(kept) == 1 and kept[0].is_graph else kept)
+        return self._fit(message, history, sources[1:] if len(kept) == 1 and kept[0].is_graph else kept)
 
 
 async def say(*pieces: str, model: str = EXTRACTIVE) -> AsyncGenerator[str | Completion, None]:

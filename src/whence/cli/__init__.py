@@ -27,6 +27,7 @@ COMMANDS = {
     "chunk": "chunk",
     "projects": "projects",
     "keys": "keys",
+    "audit": "audit",
     "db": "db",
     "backup": "db",
     "restore": "db",

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from whence.logs import escaped
+
 _JSON = "whence.json"
 
 
@@ -42,7 +44,7 @@ def print_result(value: Any, text: str) -> None:
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, total: int = 0) -> None:
     """Prints aligned columns; on standard error a note if there are more rows in `total`."""
-    lines = [columns, *([("" if cell is None else str(cell)) for cell in row] for row in rows)]
+    lines = [columns, *([("" if cell is None else printable(str(cell))) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for number, line in enumerate(lines):
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
@@ -77,8 +79,8 @@ def counted(count: int, what: str, several: str | None = None) -> str:
 
 
 def printable(text: str, *, keep: str = "") -> str:
-    """The text on one line, without terminal control characters; `keep` are exceptions."""
-    return "".join(c if c.isprintable() or c in keep else " " if c.isspace() else "�" for c in text)
+    """The text on one line, control characters and marks of direction as escapes; `keep` are exceptions."""
+    return escaped("".join(" " if c.isspace() and c not in keep else c for c in text), keep=keep)
 
 
 def on_one_line(value: Any) -> str:

@@ -45,6 +45,7 @@ class Duties:
     inbox: Inbox
     background: Background
     conversation_days: int | None = None
+    audit_days: int = 90
     stopping: bool = False
 
     @property
@@ -152,7 +153,7 @@ async def reindex(context: procrastinate.JobContext, project_id: str) -> None:
 @tasks.periodic(cron="17 3 * * *")
 @tasks.task(name="whence:tidy", pass_context=True, retry=_Again())
 async def tidy(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 - given by periodic
-    """Delete leftover files, unused vector indexes, and tasks finished more than a week ago.
+    """Delete leftover files, unused vector indexes, old audit entries, and tasks finished more than a week ago.
 
     Jobs stay in kb.jobs.
     """
@@ -161,5 +162,6 @@ async def tidy(context: procrastinate.JobContext, timestamp: int) -> None:  # no
     )
     duties = _duties(context)
     await duties.tidy()
+    await duties.store.audit.prune(days=duties.audit_days)
     if dropped := await drop_unused(duties.store):
         log.info("Removed %d indexes of vectors that no project reads", dropped)

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from whence.store.answers import Answers, Conversations
+from whence.store.audit import Audit
 from whence.store.backgrounds import Backgrounds
 from whence.store.chunks import Chunks, Totals
 from whence.store.consistency import Consistency
@@ -30,6 +31,7 @@ class Store:
         self._totals = totals or Totals()
         self.projects = Projects(queries)
         self.keys = Keys(queries)
+        self.audit = Audit(queries)
         self.documents = Documents(queries)
         self.inventory = Inventory(queries)
         self.consistency = Consistency(queries)

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, LiteralString, get_args
@@ -13,7 +14,7 @@ import psycopg
 from whence.errors import NotFound, ProjectNotFound, Unauthorized
 from whence.models import new_id, now
 from whence.settings import Secret
-from whence.store.pool import Statements, fields_of, reader
+from whence.store.pool import Statements, fields_of, reader, records
 
 Scope = Literal["read", "write", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -33,6 +34,19 @@ class ApiKey:
     scope: Scope
     created_at: datetime
     revoked_at: datetime | None = None
+    last_used_at: datetime | None = None
+    """Up to a minute late."""
+    requests_per_minute: int | None = None
+    """None: the settings decide; 0: no limit. The same for tokens."""
+    tokens_per_minute: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a key used in the current minute."""
+
+    requests: int
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +58,8 @@ class Caller:
     name: str | None = None
     """None without a key."""
     key_id: UUID | None = None
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
 
     def may(self, scope: Scope) -> bool:
         return SCOPES.index(self.scope) >= SCOPES.index(scope)
@@ -52,15 +68,18 @@ class Caller:
 EVERYONE = Caller(project_id=None, scope="admin")
 """The caller when the server requires no keys."""
 
-_COLUMNS: LiteralString = "id, name, prefix, project_id, scope, created_at, revoked_at"
+_COLUMNS: LiteralString = "id, name, prefix, project_id, scope, created_at, revoked_at, last_used_at, requests_per_minute, tokens_per_minute"
 _key_of = reader(ApiKey, _COLUMNS)
 
 INSERT: LiteralString = """
-INSERT INTO kb.api_keys (id, project_id, name, prefix, sha256, scope, created_at)
-VALUES (%(id)s, %(project_id)s, %(name)s, %(prefix)s, %(sha256)s, %(scope)s, %(created_at)s)
+INSERT INTO kb.api_keys
+    (id, project_id, name, prefix, sha256, scope, created_at, requests_per_minute, tokens_per_minute)
+VALUES (%(id)s, %(project_id)s, %(name)s, %(prefix)s, %(sha256)s, %(scope)s, %(created_at)s,
+    %(requests_per_minute)s, %(tokens_per_minute)s)
 """
 SELECT_BY_PREFIX: LiteralString = """
-SELECT sha256, project_id, scope, name, id FROM kb.api_keys WHERE prefix = %(prefix)s AND revoked_at IS NULL
+SELECT sha256, project_id, scope, name, id, requests_per_minute, tokens_per_minute
+FROM kb.api_keys WHERE prefix = %(prefix)s AND revoked_at IS NULL
 """
 SELECT_ALL: LiteralString = f"SELECT {_COLUMNS} FROM kb.api_keys ORDER BY id"
 ANY_ACTIVE: LiteralString = "SELECT EXISTS (SELECT FROM kb.api_keys WHERE revoked_at IS NULL)"
@@ -68,17 +87,47 @@ REVOKE: LiteralString = """
 UPDATE kb.api_keys SET revoked_at = %(now)s WHERE (prefix = %(key)s OR id::text = %(key)s) AND revoked_at IS NULL
 """
 
+USE: LiteralString = """
+INSERT INTO kb.key_usage AS u (key_id, minute, requests, tokens)
+VALUES (%(key_id)s, %(minute)s, %(requests)s, %(tokens)s)
+ON CONFLICT (key_id) DO UPDATE SET
+    minute = EXCLUDED.minute,
+    requests = EXCLUDED.requests + CASE WHEN u.minute = EXCLUDED.minute THEN u.requests ELSE 0 END,
+    tokens = EXCLUDED.tokens + CASE WHEN u.minute = EXCLUDED.minute THEN u.tokens ELSE 0 END
+RETURNING requests, tokens
+"""
+NOTE_USE: LiteralString = """
+UPDATE kb.api_keys k SET last_used_at = u.at
+FROM json_to_recordset(%(uses)s) AS u (id uuid, at timestamptz)
+WHERE k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.at)
+"""
+
 _MARK = "wh"
 _NO_MATCH = bytes(32)
 
 
 class Keys(Statements):
-    async def create(self, *, name: str, scope: Scope, project_id: UUID | None) -> tuple[ApiKey, Secret]:
+    async def create(
+        self,
+        *,
+        name: str,
+        scope: Scope,
+        project_id: UUID | None,
+        requests_per_minute: int | None = None,
+        tokens_per_minute: int | None = None,
+    ) -> tuple[ApiKey, Secret]:
         """Create a key. Returns it with its secret, which is not stored: `wh_<prefix>_<256 random bits>`."""
         prefix = secrets.token_hex(6)
         secret = f"{_MARK}_{prefix}_{secrets.token_urlsafe(32)}"
         key = ApiKey(
-            id=new_id(), name=name, prefix=prefix, project_id=project_id, scope=scope, created_at=now()
+            id=new_id(),
+            name=name,
+            prefix=prefix,
+            project_id=project_id,
+            scope=scope,
+            created_at=now(),
+            requests_per_minute=requests_per_minute,
+            tokens_per_minute=tokens_per_minute,
         )
         try:
             await self._queries.run(INSERT, {**fields_of(key), "sha256": _digest(secret)})
@@ -94,7 +143,26 @@ class Keys(Statements):
         expected = row[0] if row else _NO_MATCH
         if not hmac.compare_digest(expected, _digest(presented)) or row is None:
             raise Unauthorized
-        return Caller(project_id=row[1], scope=row[2], name=row[3], key_id=row[4])
+        return Caller(
+            project_id=row[1],
+            scope=row[2],
+            name=row[3],
+            key_id=row[4],
+            requests_per_minute=row[5],
+            tokens_per_minute=row[6],
+        )
+
+    async def use(self, key_id: UUID, *, requests: int = 0, tokens: int = 0) -> Usage:
+        """Add to what the key used in this minute, in all processes together. Returns the sums."""
+        minute = now().replace(second=0, microsecond=0)
+        added = {"key_id": key_id, "minute": minute, "requests": requests, "tokens": tokens}
+        row = await self._queries.one(USE, added)
+        return Usage(*row) if row else Usage(requests, tokens)
+
+    async def note_use(self, used: Mapping[UUID, datetime]) -> None:
+        """Store when each key was last used."""
+        uses = [{"id": str(key_id), "at": at.isoformat()} for key_id, at in used.items()]
+        await self._queries.run(NOTE_USE, {"uses": records(uses)})
 
     async def all(self) -> list[ApiKey]:
         return [_key_of(row) for row in await self._queries.all(SELECT_ALL)]

@@ -18,7 +18,8 @@ project_of = reader(Project, _COLUMNS)
 
 INSERT: LiteralString = f"""
 INSERT INTO kb.projects ({_COLUMNS})
-VALUES (%(id)s, %(name)s, %(description)s, %(config)s, %(created_at)s, %(updated_at)s)
+SELECT %(id)s, %(name)s, %(description)s, %(config)s, %(created_at)s, %(updated_at)s
+WHERE NOT EXISTS (SELECT FROM kb.projects WHERE name = %(name)s)
 """
 ENSURE_DEFAULT: LiteralString = """
 INSERT INTO kb.projects (id, name, created_at, updated_at)
@@ -33,11 +34,15 @@ LEFT JOIN kb.embedding_spaces s ON s.id = p.space_id
 WHERE p.id = %(id)s
 FOR SHARE OF p
 """
-SELECT_NAMED: LiteralString = f"SELECT {_COLUMNS} FROM kb.projects WHERE name = %(name)s"
+SELECT_NAMED: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.projects
+WHERE name = %(name)s AND (%(own)s::uuid IS NULL OR id = %(own)s)
+ORDER BY named_by NULLS FIRST LIMIT 1
+"""
 PAGED = PagedQuery(project_of, _COLUMNS, "FROM kb.projects", "id")
 UPDATE: LiteralString = """
 UPDATE kb.projects
-SET name = %(name)s, description = %(description)s, config = config || %(config)s, updated_at = %(updated_at)s
+SET name = %(name)s, named_by = CASE WHEN name = %(name)s THEN named_by ELSE %(named_by)s::uuid END, description = %(description)s, config = config || %(config)s, updated_at = %(updated_at)s
 WHERE id = %(id)s
 """
 DELETE: LiteralString = "DELETE FROM kb.projects WHERE id = %(id)s"
@@ -65,9 +70,11 @@ class Projects(Statements):
             updated_at=moment,
         )
         try:
-            await self._queries.run(INSERT, fields_of(project))
+            added = await self._queries.run(INSERT, fields_of(project))
         except psycopg.errors.UniqueViolation as exc:
             raise _name_taken(name) from exc
+        if not added:
+            raise _name_taken(name)
         return project
 
     async def get(self, project_id: UUID) -> Project:
@@ -76,8 +83,9 @@ class Projects(Statements):
             raise _not_found(project_id)
         return project_of(row)
 
-    async def named(self, name: str) -> Project:
-        row = await self._queries.one(SELECT_NAMED, {"name": name})
+    async def named(self, name: str, *, own: UUID | None = None) -> Project:
+        """The project of this name; with `own`, only if it is that one. Names that a key of all projects gave come first."""
+        row = await self._queries.one(SELECT_NAMED, {"name": name, "own": own})
         if row is None:
             raise ProjectNotFound(f"There is no project named {name!r}", details={"name": name})
         return project_of(row)
@@ -85,12 +93,17 @@ class Projects(Statements):
     async def page(self, *, limit: int, offset: int) -> tuple[list[Project], int]:
         return await self._queries.page(PAGED, {}, limit=limit, offset=offset)
 
-    async def update(self, project: Project) -> Project:
-        """Update all fields except the language, which only `search.index.reindex` changes."""
+    async def update(self, project: Project, *, own: UUID | None = None) -> Project:
+        """Update all fields except the language, which only `search.index.reindex` changes.
+
+        `own` is the only project that the caller sees: names of others are no conflict, as they are not to be learned.
+        """
         changed = replace(project, updated_at=now())
         config = {name: value for name, value in project.config.items() if name != _LANGUAGE}
         try:
-            touched = await self._queries.run(UPDATE, {**fields_of(changed), "config": config})
+            touched = await self._queries.run(
+                UPDATE, {**fields_of(changed), "config": config, "named_by": own}
+            )
         except psycopg.errors.UniqueViolation as exc:
             raise _name_taken(project.name) from exc
         if not touched:

@@ -1,6 +1,6 @@
 """Access: the caller and its projects. Every route names the scope it needs: read, write or admin."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -9,11 +9,14 @@ from uuid import UUID
 from fastapi import Depends, Request
 
 from whence.app import App
+from whence.chat import Answer
+from whence.chat.answer import Event
 from whence.errors import DocumentNotFound, Forbidden, ProjectNotFound, Unauthorized
 from whence.ingest import Chunking
 from whence.models import DEFAULT_PROJECT_ID, Document, GraphObject
 from whence.store import Store
 from whence.store.keys import EVERYONE, Caller, Scope, may_be_ours
+from whence.web.metering import Meter
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,7 @@ class Access:
 
     app: App
     caller: Caller
+    meter: Meter
 
     @property
     def store(self) -> Store:
@@ -54,6 +58,13 @@ class Access:
     async def default_chunking(self, project_id: UUID) -> Chunking:
         """How the project's documents are chunked where a request does not say it."""
         return Chunking.of_project(await self.store.projects.get(project_id))
+
+    async def count(self, answer: Answer) -> Answer:
+        """Counts the answer's tokens for the key's limit."""
+        return await self.meter.count(self.caller, answer)
+
+    def counted(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+        return self.meter.counted(self.caller, events)
 
     async def document(self, document_id: UUID) -> Document:
         return await self.store.documents.get(document_id, project_id=self.project_id)
@@ -99,7 +110,7 @@ def allow(request: Request, scope: Scope) -> Access:
     caller: Caller = request.scope["caller"]
     if not caller.may(scope):
         raise Forbidden(f"This API key does not have the scope {scope!r}", details={"needed": scope})
-    return Access(request.app.state.whence, caller)
+    return Access(request.app.state.whence, caller, request.app.state.meter)
 
 
 def _needs(scope: Scope) -> Callable[[Request], Awaitable[Access]]:

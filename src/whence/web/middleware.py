@@ -10,6 +10,7 @@ import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,7 @@ Receive = Callable[[], Awaitable[ASGIMessage]]
 Send = Callable[[ASGIMessage], Awaitable[None]]
 ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 Identify = Callable[[Scope], Awaitable[Caller]]
+Record = Callable[[Scope, int], Awaitable[None]]
 
 MAX_BODY = 1024 * 1024
 MAX_TEXT = 16 * 1024 * 1024
@@ -44,6 +46,7 @@ _UPLOADS = re.compile(r"/api/v1/(ingest/upload|documents/[^/]+)")
 _TEXTS = re.compile(r"/api/v1/(ingest/text|documents/[^/]+)")
 _PREVIEW = "/api/v1/chunking/preview"
 _FORM_ITSELF = 1024 * 1024  # room for the form around its files
+_REFUSED, _FAILED = 400, 500
 _GUARDED = ("/api/v1/", "/v1/")
 _SINGLE = (b"host", b"origin", b"sec-fetch-site", b"authorization", b"x-api-key")
 _BODIED = frozenset(("POST", "PUT", "PATCH", "DELETE"))
@@ -78,15 +81,24 @@ class BodyLimits:
 
 
 class RequestMiddleware:
-    """`identify` finds the caller by the headers. It runs before any part of the body is read."""
+    """`identify` finds the caller by the headers, before any part of the body is read. `record` notes requests that may have
+    written something, before they are answered."""
 
     def __init__(
-        self, app: ASGIApp, *, loopback_only: bool, limits: BodyLimits, identify: Identify, shutdown: Shutdown
+        self,
+        app: ASGIApp,
+        *,
+        loopback_only: bool,
+        limits: BodyLimits,
+        identify: Identify,
+        record: Record,
+        shutdown: Shutdown,
     ) -> None:
         self._app = app
         self._loopback_only = loopback_only
         self._limits = limits
         self._identify = identify
+        self._record = record
         self._open = shutdown.requests
         self._held = Held()
 
@@ -98,7 +110,7 @@ class RequestMiddleware:
         given = headers.get(b"x-request-id", b"")
         request_ident = given.decode() if _REQUEST_ID.fullmatch(given) else _new_request_id()
         token = request_id.set(request_ident)
-        exchange = _Exchange(scope, send, request_ident.encode())
+        exchange = _Exchange(scope, send, request_ident.encode(), self._record)
         self._open.add(exchange)
         body: _Body | None = None
         try:
@@ -175,9 +187,10 @@ def _refuse_foreign_pages(method: str, headers: dict[bytes, bytes]) -> None:
 class _Exchange:
     """Adds the request id to the response, and records status and time for the log."""
 
-    __slots__ = ("_request_ident", "_scope", "_send", "began", "status")
+    __slots__ = ("_record", "_request_ident", "_scope", "_send", "began", "status")
 
-    def __init__(self, scope: Scope, send: Send, request_ident: bytes) -> None:
+    def __init__(self, scope: Scope, send: Send, request_ident: bytes, record: Record) -> None:
+        self._record = record
         self._scope = scope
         self._send = send
         self._request_ident = request_ident
@@ -190,7 +203,10 @@ class _Exchange:
 
     async def send(self, message: ASGIMessage) -> None:
         if message["type"] == "http.response.start":
-            self.status = message["status"]
+            self.status = status = message["status"]
+            if self._scope["method"] in _BODIED and not _REFUSED <= status < _FAILED:
+                with suppress(WhenceError):  # the database is away, and the request has failed, too
+                    await self._record(self._scope, status)
             more = (NO_SNIFFING, (b"x-request-id", self._request_ident))
             message["headers"] = [*message.get("headers", ()), *more]
         await self._send(message)

@@ -7,7 +7,7 @@ import orjson
 from fastapi import Response
 
 from whence.api.base import AnswerShape, Listing
-from whence.errors import RequestTimeout, ServerBusy, ServerStopping, Unauthorized, WhenceError
+from whence.errors import RateLimited, RequestTimeout, ServerBusy, ServerStopping, Unauthorized, WhenceError
 from whence.web.parameters import PageRequest
 
 T = TypeVar("T")
@@ -81,6 +81,8 @@ def _headers_for(error: WhenceError) -> dict[str, str]:
         return {"WWW-Authenticate": 'Bearer realm="whence"'}
     if isinstance(error, RequestTimeout | ServerStopping):
         return {"Connection": "close"}
+    if isinstance(error, RateLimited):
+        return {"Retry-After": str(error.details["retry_after"])}
     return {"Retry-After": "1"} if isinstance(error, ServerBusy) else {}
 
 

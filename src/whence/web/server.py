@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from importlib import import_module
 from itertools import chain
 from pkgutil import iter_modules
@@ -12,9 +13,11 @@ from fastapi import FastAPI, Request
 from whence import __version__
 from whence.app import App
 from whence.settings import Settings
+from whence.store.keys import Caller
 from whence.web import routes
 from whence.web.access import identify
 from whence.web.errors import EXPECTED, answer_to, install
+from whence.web.metering import Meter
 from whence.web.middleware import ASGIApp, BodyLimits, Receive, RequestMiddleware, Scope, Send
 from whence.web.routes import Direct
 from whence.web.shutdown import Shutdown
@@ -39,8 +42,9 @@ def create_app(
     @asynccontextmanager
     async def lifespan(web: FastAPI) -> AsyncIterator[None]:
         async with open_app() if open_app else App.open(settings) as app, app.working():
-            web.state.whence = app
-            yield
+            web.state.whence, web.state.meter = app, Meter(app)
+            async with web.state.meter.flushing():
+                yield
 
     web = FastAPI(
         title="Whence",
@@ -64,11 +68,22 @@ def create_app(
         inner,
         loopback_only=not settings.auth_required and settings.loopback,
         limits=BodyLimits.of(settings),
-        identify=lambda scope: identify(web.state.whence, scope),
+        identify=partial(_identify, web),
+        record=partial(_record, web),
         shutdown=web.state.shutdown,
     )
     web.openapi = lambda: _openapi(web)  # type: ignore[method-assign]  # FastAPI's documented way to extend it
     return web
+
+
+async def _identify(web: FastAPI, scope: Scope) -> Caller:
+    caller = await identify(web.state.whence, scope)
+    await web.state.meter.admit(caller)
+    return caller
+
+
+async def _record(web: FastAPI, scope: Scope, status: int) -> None:
+    await web.state.meter.record(scope, status)
 
 
 class FastPath:
@@ -93,7 +108,7 @@ class FastPath:
         if scope["type"] == "http":
             for method, route in self._routes:
                 if method == scope["method"] and (found := route.path_regex.match(scope["path"])):
-                    scope["path_params"] = found.groupdict()
+                    scope["path_params"], scope["route"] = found.groupdict(), route
                     await self._answer(route, scope, receive, send)
                     return
         await self._app(scope, receive, send)

@@ -60,9 +60,10 @@ async def chat(access: Reader, body: ChatRequest, connection: Connected) -> Resp
     project_id, links = access.project(body.project_id), access.app.links
     if connection.accepts("text/event-stream") if body.stream is None else body.stream:
         events = access.app.conversations.stream(project_id, body, access.caller)
-        return await streamed(connection, events, partial(_encode, links))
+        return await streamed(connection, access.counted(events), partial(_encode, links))
     answering = access.app.conversations.answer(project_id, body, access.caller)
-    return respond(ChatAnswer.of(await unless_gone(connection, answering), links=links))
+    answer = await access.count(await unless_gone(connection, answering))
+    return respond(ChatAnswer.of(answer, links=links))
 
 
 def _encode(links: Links, happened: Event) -> list[bytes]:

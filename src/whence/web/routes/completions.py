@@ -76,9 +76,10 @@ async def create_completion(access: Reader, body: CompletionRequest, connection:
         encode = _encoder(head, usage=body.wants_usage)
         events = access.app.chat.stream(project.id, body.asked())
         return await streamed(
-            connection, events, encode, error=lambda error: b"data: %s\n\n" % error, end=_DONE
+            connection, access.counted(events), encode, error=lambda error: b"data: %s\n\n" % error, end=_DONE
         )
-    answer = await unless_gone(connection, access.app.chat.answer(project.id, body.asked()))
+    answering = access.app.chat.answer(project.id, body.asked())
+    answer = await access.count(await unless_gone(connection, answering))
     return respond(CompletionAnswer.of(answer, **head))
 
 
@@ -86,7 +87,7 @@ async def _find_project(access: Access, model: str) -> Project:
     try:
         ident = canonical_uuid(model)
         project = await (
-            access.store.projects.named(project_name(model))
+            access.store.projects.named(project_name(model), own=access.project_id)
             if ident is None
             else access.store.projects.get(UUID(ident))
         )

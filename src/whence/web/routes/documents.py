@@ -21,6 +21,7 @@ from whence.api.ingest import DocumentUpdate, Ingested, UpdateForm
 from whence.api.values import SearchText
 from whence.errors import BadInput, Conflict, NotFound, StorageUnavailable
 from whence.ingest import IncomingFile, base_name, clean_name
+from whence.logs import escaped
 from whence.models import JobStatus
 from whence.web.access import Access, Reader, Writer
 from whence.web.bodies import FILE_SCHEMA, Sent, SentBody, declared_body
@@ -97,7 +98,7 @@ async def get_document_file(access: Reader, document_id: PathId, connection: Con
         raise NotFound("The original was not kept", details={"document_id": str(document.id)})
     headers = {
         "Content-Type": document.mime,  # without a charset: only the bytes reveal it
-        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(document.name, safe='')}",
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(escaped(document.name), safe='')}",
         "Content-Length": str(document.size),
         "ETag": f'"{document.sha256.hex()}"',
     }

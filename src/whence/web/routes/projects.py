@@ -48,6 +48,8 @@ async def get_project(access: Reader, project_id: PathId) -> Enveloped[ProjectMo
 async def change_project(access: Admin, project_id: PathId, body: ProjectChange) -> Enveloped[ProjectModel]:
     """Change a project: its name, description, language or how it extracts.
 
+    The name of another project is refused with 409 `CONFLICT` only for a key of all projects: a key of one project sees no others.
+
     What is absent stays, also inside `config` and its `context`. A null `description` removes it.
 
     Another `language` rebuilds the text index before the answer; meanwhile searches use the old one.
@@ -55,7 +57,7 @@ async def change_project(access: Admin, project_id: PathId, body: ProjectChange)
     access.only_own(project_id)
     project = await access.store.projects.get(project_id)
     access.app.extractors.require_known(body.config.extractor)
-    return success(ProjectModel.of(await body.apply(access.store, project)))
+    return success(ProjectModel.of(await body.apply(access.store, project, own=access.project_id)))
 
 
 @router.delete("/{project_id}", responses=documented(Conflict, StorageUnavailable))

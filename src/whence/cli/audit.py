@@ -1,0 +1,22 @@
+"""`whence audit`: lists the writes over HTTP, and keys that were created or revoked."""
+
+import click
+
+from whence.cli import options
+from whence.cli.command import App, on_app
+from whence.cli.output import print_rows
+
+
+@click.command()
+@click.option("--action", help="Only this operation, such as deleteDocument.")
+@options.limit
+@options.json
+@on_app
+async def audit(app: App, *, action: str | None, limit: int) -> None:
+    """List who wrote what, the newest first."""
+    found, total = await app.store.audit.page(action=action, limit=limit)
+    rows = [
+        (f"{one.at:%Y-%m-%d %H:%M:%S}", one.key_name or one.key_id or "-", one.action, one.path, one.status)
+        for one in found
+    ]
+    print_rows(found, ("TIME (UTC)", "KEY", "ACTION", "PATH", "STATUS"), rows, total=total)

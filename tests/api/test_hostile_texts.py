@@ -1,0 +1,195 @@
+"""No text that a client sends stalls the server: others are answered while it is read."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from typing import Any, Self
+from uuid import uuid4
+
+import httpx
+import pytest
+from tests.api.chatting import LEAVE, PROJECT, opened
+from tests.api.conftest import usual_settings
+from tests.api.ingesting import ingest
+from tests.chat_endpoint import ChatEndpoint, says
+
+from whence.settings import Settings
+from whence.web.server import create_app
+
+SHAPES = {
+    "slashes": "1/",
+    "fences": "<",
+    "brackets": "[",
+    "closed brackets": "[1]",
+    "quotes": '"',
+    "backticks": "`",
+    "spaces": " ",
+    "lines": "\n",
+    "dots": ".",
+    "hyphens": "a-",
+    "stars": "*",
+    "commas": "1,",
+    "initials": "A. ",
+    "combining": "e\u0301",
+    "unspaced": "\u6f22",
+    "joined": "\U0001f469\u200d",
+    "marks of direction": "\u202e",
+    "one word": "a",
+    "many words": None,
+    "table": "|-|\n",
+}
+LONGEST = 100_000
+PER_FIELD = 15_000
+BLOCK = 0.25
+"""Seconds of CPU that the process may take between two turns of its loop."""
+RATIO = 40
+"""Where the machine is slow: how many times longer that may be than during a plain search."""
+
+DOCUMENT = create_app(Settings()).openapi()
+BODIED = [
+    (method, path, operation["requestBody"]["content"]["application/json"]["schema"])
+    for path, methods in DOCUMENT["paths"].items()
+    for method, operation in methods.items()
+    if "application/json" in operation.get("requestBody", {}).get("content", {})
+]
+QUERIED = [
+    (path, [one["name"] for one in operation["parameters"] if one["in"] == "query"])
+    for path, methods in DOCUMENT["paths"].items()
+    for method, operation in methods.items()
+    if method == "get" and any(one["in"] == "query" for one in operation.get("parameters", ()))
+]
+
+
+def shaped(shape: str, length: int) -> str:
+    part = SHAPES[shape]
+    if part is None:
+        return " ".join(f"w{number}" for number in range(length // 6))[:length]
+    return (part * (length // len(part) + 1))[: length - 1] + "!"
+
+
+def resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in schema:
+        return resolved(DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
+    for kind in schema.get("anyOf", ()):
+        if kind != {"type": "null"} and "required" not in kind:
+            return resolved({**schema, **kind, "anyOf": ()})
+    return schema
+
+
+def filled(schema: dict[str, Any], shape: str, most: int, depth: int = 0) -> Any:
+    """A value in which every text that may be anything has this shape."""
+    schema = resolved(schema)
+    if chosen := schema.get("enum", [schema["const"]] if "const" in schema else ()):
+        return chosen[0]
+    kind = schema.get("type")
+    if kind == "string":
+        is_id = schema.get("format") == "uuid"
+        return PROJECT if is_id else shaped(shape, min(schema.get("maxLength", most), most))
+    if kind == "array":
+        return [filled(schema["items"], shape, most, depth + 1)] if depth < 6 else []
+    if kind == "object" or "properties" in schema:
+        wanted = schema.get("properties", {})
+        if not wanted:
+            return {shaped(shape, 50): shaped(shape, min(most, 3000))}
+        flags = {
+            name
+            for name, one in wanted.items()
+            if resolved(one).get("type") not in ("string", "array", "object")
+        }
+        return {
+            name: filled(one, shape, most, depth + 1)
+            for name, one in wanted.items()
+            if depth < 6 and name not in flags
+        }
+    return None
+
+
+@pytest.fixture(scope="module")
+async def clients(
+    shared_dsn: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[tuple[httpx.AsyncClient, httpx.AsyncClient]]:
+    """One whose answers come from a model, and one that quotes."""
+    settings = usual_settings(shared_dsn, tmp_path_factory.mktemp("hostile"))
+    with ChatEndpoint(says("Nothing is known about that.")) as model:
+        asking = replace(settings, llm_base_url=model.url, llm_model="test", llm_context=10_000_000)
+        async with opened(asking) as client, opened(settings) as quoting:
+            changed = {"config": {"extraction": "manual"}}
+            assert (await client.patch(f"/api/v1/projects/{PROJECT}", json=changed)).status_code == 200
+            await ingest(client, LEAVE, name="leave.md")
+            yield client, quoting
+
+
+class Watch:
+    """Measures CPU time of the process between two turns of the loop. A busy machine does not add to it."""
+
+    def __init__(self) -> None:
+        self.longest = 0.0
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._turn())
+        await asyncio.sleep(0.01)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.sleep(0.01)
+        self._task.cancel()
+
+    async def _turn(self) -> None:
+        last = time.process_time()
+        while True:
+            await asyncio.sleep(0.005)
+            now = time.process_time()
+            self.longest, last = max(self.longest, now - last), now
+
+
+def questions(shape: str) -> Iterator[tuple[str, str, Any]]:
+    """The texts that most is done with, each as long as it may be."""
+    text = shaped(shape, 10_000)
+    turns = [{"role": role, "content": shaped(shape, LONGEST)} for role in ("user", "assistant")]
+    yield "post", "/chat", {"projectId": PROJECT, "message": text}
+    yield "post", "/chat", {"projectId": PROJECT, "message": "How many days of leave?", "history": turns}
+    messages = [*turns, {"role": "user", "content": "How many days of leave?"}]
+    yield "post", "/v1/chat/completions", {"model": PROJECT, "messages": messages}
+    yield "post", "/api/v1/search", {"query": text}
+    yield "post", "/api/v1/search", {"query": f"leave {text}"}
+    for strategy in ("character", "sentence", "paragraph"):
+        yield (
+            "post",
+            "/api/v1/chunking/preview",
+            {"text": shaped(shape, 100_000), "chunkingStrategy": strategy},
+        )
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+async def test_no_text_stalls_the_loop(
+    clients: tuple[httpx.AsyncClient, httpx.AsyncClient], shape: str
+) -> None:
+    client, quoting = clients
+    usual = {"query": "How many days of leave?"}
+    made = await client.post("/api/v1/projects", json={"name": f"project {uuid4()}"})
+    other = made.json()["data"]["id"]
+    async with Watch() as idle:
+        assert (await client.post("/api/v1/search", json=usual)).status_code == 200
+    allowed = max(BLOCK, RATIO * idle.longest)
+    asked = [(client, *one) for one in questions(shape)]
+    asked += [(quoting, *one) for one in questions(shape) if "chat" in one[1]]
+    for method, path, schema in BODIED:
+        where = path.replace("{project_id}", other)
+        for name in ("document_id", "object_id", "conversation_id", "answer_id"):
+            where = where.replace(f"{{{name}}}", str(uuid4()))
+        asked.append((client, method, where, filled(schema, shape, PER_FIELD)))
+    slow: list[tuple[str, float, str]] = []
+    for asker, method, path, body in asked:
+        async with Watch() as watch:
+            answer = await asker.request(method, path, json=body, timeout=120)
+        assert answer.status_code < 500 or answer.status_code in (502, 503, 504), (path, answer.text[:300])
+        if watch.longest > allowed:
+            slow.append((path, round(watch.longest, 3), str(body)[:100]))
+    for path, names in QUERIED:
+        query = {name: shaped(shape, 100) for name in names if name not in ("limit", "offset")}
+        async with Watch() as watch:
+            await client.get(path.replace("{project_id}", other), params=query, timeout=120)
+        if watch.longest > allowed:
+            slow.append((path, round(watch.longest, 3), str(query)[:100]))
+    assert not slow
