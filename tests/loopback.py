@@ -91,6 +91,10 @@ class Loopback:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
+    @property
+    def connections(self) -> int:
+        return self._server.connections
+
     def script(self, *behaviours: Behaviour) -> None:
         """What to do with the next requests, one after the other; after them the default again."""
         with self._lock:
@@ -123,6 +127,11 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False  # a client that keeps its connection open must not keep the test from ending
     request_queue_size = 128
+    connections = 0
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.connections += 1
+        super().process_request(request, client_address)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         if not isinstance(

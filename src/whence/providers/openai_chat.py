@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+import httpx
 
 from whence.errors import ModelInvalid, ModelRefused, ModelTimeout, ModelUnavailable
 from whence.providers.base import Completion, JSONSchema, Message, readable
@@ -16,6 +18,8 @@ _STREAM_TIMEOUTS = 10
 _BYTES_AROUND = 100_000
 _BYTES_PER_TOKEN = 2_000
 """More than any endpoint writes for one token: an answer with more bytes does not end."""
+_LAST_SECONDS = 0.25
+"""An endpoint that keeps its stream open after the end mark is not waited for longer."""
 _CHECK_TOKENS = 16
 _KIND = Kind(
     name="chat",
@@ -143,9 +147,21 @@ class OpenAIChatModel(Endpoint):
                     raise ModelInvalid("The chat endpoint's answer does not come to an end")
                 for piece in reader.feed(chunk):
                     yield piece
+            await _read_rest(chunks)
         for piece in reader.flush():
             yield piece
         yield reader.end()
+
+
+async def _read_rest(chunks: AsyncGenerator[bytes, None]) -> None:
+    """Read on to the end of the body, so that its connection serves the next request. The answer is complete already."""
+    bytes_left = _BYTES_AROUND
+    with suppress(TimeoutError, httpx.HTTPError):
+        async with asyncio.timeout(_LAST_SECONDS):
+            async for chunk in chunks:
+                bytes_left -= len(chunk)
+                if bytes_left < 0:
+                    return
 
 
 def _write_body(model: str, question: ModelRequest, dialect: Dialect) -> dict[str, Any]:

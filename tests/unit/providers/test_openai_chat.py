@@ -413,3 +413,21 @@ async def test_which_model_answered(server: ChatEndpoint, model: OpenAIChatModel
     server.script(says(echo), answers({"content": "yes"}, model=None))
     assert (await whole(model)).model == "test-1"
     assert (await whole(model)).model == "test"
+
+
+@both_ways
+async def test_calls_one_after_another_share_a_connection(
+    server: ChatEndpoint, model: OpenAIChatModel, way: Way
+) -> None:
+    for _ in range(5):
+        await way(model)
+    assert server.connections == 1
+
+
+async def test_an_endpoint_that_goes_on_after_its_end_mark_is_not_waited_for(
+    server: ChatEndpoint, model: OpenAIChatModel
+) -> None:
+    server.script(sends(event({"content": "yes"}, finish="stop"), DONE, *[b": still there\n\n" * 1000] * 100))
+    assert (await streamed(model)).text == "yes"
+    await streamed(model)
+    assert server.connections == 2
