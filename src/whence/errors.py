@@ -185,6 +185,10 @@ class Conflict(WhenceError, code="CONFLICT", status=409, permanent=True):
     """That conflicts with what is stored"""
 
 
+class RangeNotSatisfiable(WhenceError, code="RANGE_NOT_SATISFIABLE", status=416):
+    """The text has no such bytes"""
+
+
 class StrategyError(WhenceError, code="STRATEGY_ERROR", permanent=True):
     """The chunking strategy does not work"""
 

@@ -23,6 +23,7 @@ from tests.files.every import every_format
 from tests.files.pdf import pdf
 from tests.graphs import thing, tie
 
+from whence.errors import Conflict
 from whence.models import DEFAULT_PROJECT_ID, ChunkExtraction
 from whence.settings import Settings
 from whence.store import Store
@@ -221,6 +222,68 @@ async def test_the_text_as_json_and_as_it_is(client: httpx.AsyncClient) -> None:
     assert plain.content.decode() == data["text"]
     unpaged = await ingest(client, "One.")
     assert data_of(await client.get(f"{DOCUMENTS}/{unpaged['documentId']}/text"))["pages"] == []
+
+
+async def test_spans_and_byte_ranges_of_a_text(client: httpx.AsyncClient) -> None:
+    text = "Zürich 東京 " * 60_000  # 600,000 characters: two parts
+    for content in (text, "plain ascii " * 50_000):
+        item = await ingest(client, content)
+        path = f"{DOCUMENTS}/{item['documentId']}/text"
+        stored = data_of(await client.get(path))
+        assert (stored["text"], stored["characters"], stored["end"]) == (content, len(content), len(content))
+        part = data_of(await client.get(path, params={"start": 499_990, "end": 500_010}))
+        assert (part["text"], part["characters"]) == (content[499_990:500_010], len(content))
+        assert (part["start"], part["end"]) == (499_990, 500_010)
+        past = data_of(await client.get(path, params={"start": 10**8}))
+        assert (past["text"], past["start"], past["end"]) == ("", len(content), len(content))
+        error_of(await client.get(path, params={"start": 5, "end": 4}), 400, "INVALID_PARAMETER")
+        error_of(await client.get(path, params={"start": -1}), 400, "INVALID_PARAMETER")
+
+        whole = content.encode()
+        for asked, wanted in (
+            ("0-9", whole[:10]),
+            ("7-7", whole[7:8]),
+            ("499995-700000", whole[499995:700001]),
+            ("599999-", whole[599999:]),
+            ("-3", whole[-3:]),
+            (f"5-{10**12}", whole[5:]),
+        ):
+            answer = await client.get(path, headers={"Accept": "text/plain", "Range": f"bytes={asked}"})
+            assert (answer.status_code, answer.content) == (206, wanted)
+            assert answer.headers["content-range"].endswith(f"/{len(whole)}")
+        plain = {"Accept": "text/plain"}
+        error_of(
+            await client.get(path, headers={**plain, "Range": f"bytes={len(whole)}-"}),
+            416,
+            "RANGE_NOT_SATISFIABLE",
+        )
+        for ignored in (
+            {"Range": "bytes=0-1,4-5"},
+            {"Range": "bytes=0-1", "If-Range": '"old"'},
+            {"Range": "lines=1"},
+        ):
+            answer = await client.get(path, headers={**plain, **ignored})
+            assert (answer.status_code, len(answer.content)) == (200, len(whole))
+            assert answer.headers["accept-ranges"] == "bytes"
+
+
+async def test_readers_that_pause_hold_no_connection_and_see_no_mix(
+    client: httpx.AsyncClient, dsn: str
+) -> None:
+    item = await ingest(client, "one " * 200_000)
+    document_id = UUID(item["documentId"])
+    async with Store.open(dsn, size=2) as store:
+        span = await store.texts.span(document_id)
+        assert span is not None
+        readers = [store.texts.parts(span) for _ in range(20)]
+        first = [await anext(reader) for reader in readers]
+        assert {len(part) for part in first} == {500_000}
+        assert await store.texts.span(document_id) == span
+        await client.put(f"{DOCUMENTS}/{document_id}?wait=true", json={"text": "two " * 200_000})
+        with pytest.raises(Conflict):
+            await anext(readers[0])
+        for reader in readers:
+            await reader.aclose()
 
 
 async def test_before_it_was_read_there_is_no_text(client: httpx.AsyncClient, dsn: str) -> None:

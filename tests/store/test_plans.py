@@ -51,6 +51,7 @@ from whence.store import (
     schemas,
     search_reads,
     staging,
+    texts,
     vector_search,
     vectors,
 )
@@ -91,6 +92,7 @@ from whence.store.jobs import Progress
 from whence.store.keys import EVERYONE
 from whence.store.pool import Row, Transaction
 from whence.store.staging import Batch
+from whence.store.texts import TextSpan
 
 PLANNED = (
     answers,
@@ -369,6 +371,8 @@ def document_reads() -> dict[str, Read]:
         "documents from files": lambda s, rows: s.documents.from_files(rows[0][2]),
         "chosen documents": lambda s, rows: s.documents.chosen(rows[0][2], Filters(metadata={"a": 1})),
         "text": lambda s, rows: s.documents.content(rows[0][3]),
+        "span of a text": lambda s, rows: s.texts.span(rows[0][3], project_id=rows[0][2], start=1, end=3),
+        "parts of a text": lambda s, rows: _parts(s, rows[0][3]),
         "pages": lambda s, rows: s.documents.pages(rows[0][2], [rows[0][3]]),
         "view": lambda s, rows: s.documents.view(rows[0][3]),
         "view of a project": lambda s, rows: s.documents.view(rows[0][3], project_id=rows[0][2]),
@@ -1011,6 +1015,25 @@ async def _switched(store: Store, rows: Any) -> None:
     ids = [ident for ident, _ in some]
     await store.vectors.fill(rows[0][2], other.id, ids, np.ones((len(ids), 4), np.float32), [1] * len(ids))
     assert await store.vectors.switch(rows[0][2], new=other.id)
+
+
+async def _parts(store: Store, document_id: Any) -> list[str]:
+    span = await store.texts.span(document_id)
+    # A document without a text has no parts; the statement runs all the same.
+    some = span or TextSpan(
+        project_id=document_id,
+        document_id=document_id,
+        version=0,
+        characters=1,
+        pages=(),
+        start=0,
+        end=1,
+        size=1,
+    )
+    try:
+        return [part async for part in store.texts.parts(some)]
+    except Conflict:
+        return []
 
 
 async def _refused(store: Store) -> None:

@@ -59,7 +59,9 @@ class DocumentModel(AnswerShape):
 class DocumentText(AnswerShape):
     document_id: UUID
     text: str
-    characters: int
+    characters: int = Field(description="Of the whole text.")
+    start: int
+    end: int
     pages: list[Page] = Field(
         description="Spans of the text, in code points; empty where the format has no pages."
     )

@@ -21,6 +21,7 @@ from whence.store.queue import Queue
 from whence.store.schemas import Schemas
 from whence.store.search_reads import Hits
 from whence.store.staging import Staging
+from whence.store.texts import Texts
 from whence.store.vector_search import Nearest
 from whence.store.vectors import Vectors
 
@@ -33,6 +34,7 @@ class Store:
         self.keys = Keys(queries)
         self.audit = Audit(queries)
         self.documents = Documents(queries)
+        self.texts = Texts(queries)
         self.inventory = Inventory(queries)
         self.consistency = Consistency(queries)
         self.jobs = Jobs(queries)

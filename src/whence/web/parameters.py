@@ -41,6 +41,9 @@ class PageRequest:
 
 
 Paged = Annotated[PageRequest, Depends()]
+TextPosition = Annotated[
+    int, Query(description="A position in the text, in code points."), whole(0, 2**31 - 2, in_query=True)
+]
 PathId = Annotated[Ident, Path()]
 ProjectFilter = Annotated[Ident | None, Query(description="Default: the key's project, or the default one.")]
 DocumentFilter = Annotated[Ident | None, Query(description="Only what this document mentions.")]

@@ -5,7 +5,7 @@ from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import Depends, Query, Response
-from fastapi.responses import PlainTextResponse, StreamingResponse
+from fastapi.responses import StreamingResponse
 
 from whence.api.base import Listing, Success
 from whence.api.chunks import ChunkModel
@@ -19,7 +19,14 @@ from whence.api.documents import (
 )
 from whence.api.ingest import DocumentUpdate, Ingested, UpdateForm
 from whence.api.values import SearchText
-from whence.errors import BadInput, Conflict, NotFound, StorageUnavailable
+from whence.errors import (
+    BadInput,
+    Conflict,
+    InvalidParameter,
+    NotFound,
+    RangeNotSatisfiable,
+    StorageUnavailable,
+)
 from whence.ingest import IncomingFile, base_name, clean_name
 from whence.logs import escaped
 from whence.models import JobStatus
@@ -32,6 +39,7 @@ from whence.web.parameters import (
     Paged,
     PathId,
     ProjectFilter,
+    TextPosition,
     WaitFlag,
     chunk_flags,
     first_of,
@@ -39,6 +47,7 @@ from whence.web.parameters import (
 from whence.web.responses import Enveloped, listed, plain_page, success
 from whence.web.routes import ENDED, answered, api_router, documented
 from whence.web.routes.ingest import answer_receipt
+from whence.web.texts import text_as_it_is, text_as_json
 
 router = api_router("documents")
 
@@ -112,26 +121,42 @@ async def get_document_file(access: Reader, document_id: PathId, connection: Con
     "/documents/{document_id}/text",
     response_model=Success[DocumentText],
     responses={
-        **documented(NotFound),
+        **documented(NotFound, RangeNotSatisfiable),
         200: {
             "description": "As JSON, or with `Accept: text/plain` as plain text.",
             "model": Success[DocumentText],
             "content": {"text/plain": {"schema": {"type": "string"}}},
         },
+        206: {
+            "description": "The bytes that `Range` asks for.",
+            "content": {"text/plain": {"schema": {"type": "string"}}},
+        },
     },
 )
-async def get_document_text(access: Reader, document_id: PathId, connection: Connected) -> Response:
-    """Get the text that the chunks are spans of."""
-    text, pages = await access.store.documents.content(document_id, project_id=access.project_id)
-    if text is None:
+async def get_document_text(
+    access: Reader,
+    document_id: PathId,
+    connection: Connected,
+    *,
+    start: TextPosition = 0,
+    end: TextPosition | None = None,
+) -> Response:
+    """Get the text that the chunks are spans of, or the span from `start` to `end`, in code points.
+
+    It is streamed in parts. As plain text it also answers `Range` in bytes. If the document changes meanwhile, the answer breaks off.
+    """
+    if end is not None and end < start:
+        raise InvalidParameter.of("end", provided=end, expected=f"at least start ({start})")
+    store = access.store
+    span = await store.texts.span(document_id, project_id=access.project_id, start=start, end=end)
+    if span is None:
         raise NotFound(
             "The document has no text: it was not read yet, or could not be read; its `status` says which",
             details={"document_id": str(document_id)},
         )
     if connection.prefers("text/plain"):
-        return PlainTextResponse(text)
-    answer = {"document_id": document_id, "text": text, "characters": len(text), "pages": pages}
-    return success(DocumentText.of(answer))
+        return text_as_it_is(store, span, connection.request.headers)
+    return text_as_json(store, span)
 
 
 @router.get("/documents/{document_id}/chunks")

@@ -1,0 +1,77 @@
+"""The text of a document, read in parts: each part is one short query, so a slow reader holds no connection."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import LiteralString
+from uuid import UUID
+
+from whence.errors import Conflict, DocumentNotFound
+from whence.models import Page
+from whence.store.documents import pages
+from whence.store.pool import Statements
+
+PART = 500_000
+"""Characters of one part."""
+
+MEASURE: LiteralString = """
+SELECT d.project_id, d.version, length(d.text), d.page_map,
+       octet_length(CASE WHEN %(start)s::int = 0 AND %(end)s::int IS NULL THEN d.text
+                    ELSE substr(d.text, %(start)s::int + 1, greatest(coalesce(%(end)s::int, length(d.text)) - %(start)s::int, 0)) END)
+FROM kb.documents d
+WHERE d.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR d.project_id = %(project_id)s)
+"""
+SELECT_PART: LiteralString = """
+SELECT substr(d.text, %(start)s::int + 1, %(count)s::int) FROM kb.documents d
+WHERE d.project_id = %(project_id)s AND d.id = %(id)s AND d.version = %(version)s
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextSpan:
+    """A span of one version of a document's text, without the text itself."""
+
+    project_id: UUID
+    document_id: UUID
+    version: int
+    characters: int
+    """Of the whole text."""
+    pages: tuple[Page, ...]
+    start: int
+    end: int
+    size: int
+    """Bytes of the span in UTF-8."""
+
+
+class Texts(Statements):
+    async def span(
+        self, document_id: UUID, *, project_id: UUID | None = None, start: int = 0, end: int | None = None
+    ) -> TextSpan | None:
+        """The span, cut at the end of the text; None if the document has no text yet."""
+        params = {"id": document_id, "project_id": project_id, "start": start, "end": end}
+        row = await self._queries.one(MEASURE, params)
+        if row is None:
+            raise DocumentNotFound(details={"document_id": str(document_id)})
+        project, version, characters, page_map, size = row
+        if characters is None:
+            return None
+        last = characters if end is None else min(end, characters)
+        return TextSpan(
+            project_id=project,
+            document_id=document_id,
+            version=version,
+            characters=characters,
+            pages=pages(page_map),
+            start=min(start, last),
+            end=last,
+            size=size,
+        )
+
+    async def parts(self, span: TextSpan) -> AsyncGenerator[str, None]:
+        """The text of the span. Raises `Conflict` if the document changes meanwhile: parts of two versions must not mix."""
+        document = {"project_id": span.project_id, "id": span.document_id, "version": span.version}
+        for start in range(span.start, span.end, PART):
+            count = min(PART, span.end - start)
+            part = await self._queries.value(SELECT_PART, {**document, "start": start, "count": count})
+            if part is None:
+                raise Conflict("The document changed while its text was read")
+            yield part
