@@ -59,7 +59,7 @@ hypothesis.settings.load_profile("whence")
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
     with EmbeddedPostgres.start(tmp_path_factory.mktemp("postgres")) as server:
-        with psycopg.connect(server.dsn, autocommit=True) as conn:
+        with psycopg.connect(server.bootstrap_dsn, autocommit=True) as conn:
             # These databases live for one test. Tests of crashes start servers of their own.
             for name in ("fsync", "full_page_writes", "synchronous_commit"):
                 conn.execute(f"ALTER SYSTEM SET {name} = off")
@@ -70,9 +70,9 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostg
 @pytest.fixture(scope="session")
 def template(postgres: EmbeddedPostgres) -> str:
     """A migrated database that every test gets a copy of."""
-    with psycopg.connect(postgres.dsn, autocommit=True) as conn:
+    with psycopg.connect(postgres.bootstrap_dsn, autocommit=True) as conn:
         conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(TEMPLATE)))
-    asyncio.run(upgrade(make_conninfo(postgres.dsn, dbname=TEMPLATE)))
+    asyncio.run(upgrade(make_conninfo(postgres.bootstrap_dsn, dbname=TEMPLATE)))
     return TEMPLATE
 
 
@@ -96,10 +96,10 @@ def shared_dsn(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
 
 def make_database(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
     name = f"test_{uuid4().hex}"
-    with psycopg.connect(postgres.dsn, autocommit=True) as conn:
+    with psycopg.connect(postgres.bootstrap_dsn, autocommit=True) as conn:
         query = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
         conn.execute(query.format(sql.Identifier(name), sql.Identifier(template)))
-        yield make_conninfo(postgres.dsn, dbname=name)
+        yield make_conninfo(postgres.bootstrap_dsn, dbname=name)
         conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 

@@ -42,6 +42,8 @@ class App:
     storage: Storage
     inbox: Inbox
     parser: Parser
+    previewer: Parser
+    """A parser of its own with small limits, so that previews never hold up ingest."""
     embedders: Embedders
     search: Search
     evidence: Evidence
@@ -82,6 +84,7 @@ class App:
                 storage=Storage(originals, store.inventory),
                 inbox=Inbox(settings.data_dir / "incoming", limit=settings.max_upload_mb * 1024 * 1024),
                 parser=await stack.enter_async_context(Parser(limits)),
+                previewer=await stack.enter_async_context(Parser(Limits.of_previews(settings))),
                 embedders=embedders,
                 search=search,
                 evidence=Evidence(store, originals, page_reader),

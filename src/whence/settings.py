@@ -182,7 +182,9 @@ class Settings:
     )
     fetch_max_mb: int = _number(100, 1, 10_000, "Largest file fetched from a URL, in MB.")
     fetch_seconds: int = _number(60, 1, 3_600, "Time to fetch a URL, redirects included.")
-    parse_processes: int = _number(1, 1, 64, "Documents parsed at once, each in its own process.")
+    parse_processes: int = _number(
+        2, 1, 64, "Documents parsed at once, each in its own process; one project uses all but one."
+    )
     parse_memory_mb: int = _number(400, 100, 100_000, "Memory of a parsing process, in MB.")
     parse_seconds: int = _number(300, 1, 86_400, "Time to parse one document.")
     parse_cpu_seconds: int = _number(240, 1, 86_400, "CPU time to parse one document.")

@@ -251,12 +251,12 @@ async def test_no_right_to_create_pgvector(empty_dsn: str) -> None:
 
 
 async def test_another_encoding(postgres: EmbeddedPostgres) -> None:
-    with psycopg.connect(postgres.dsn, autocommit=True) as conn:
+    with psycopg.connect(postgres.bootstrap_dsn, autocommit=True) as conn:
         conn.execute("DROP DATABASE IF EXISTS in_latin")
         conn.execute(
             "CREATE DATABASE in_latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C' LOCALE_PROVIDER libc"
         )
-        dsn = make_conninfo(postgres.dsn, dbname="in_latin")
+        dsn = make_conninfo(postgres.bootstrap_dsn, dbname="in_latin")
         with pytest.raises(SchemaMismatch, match="The database's encoding is LATIN1; Whence needs UTF8"):
             await upgrade(dsn)
         assert not rows(dsn, OBJECTS)
@@ -265,7 +265,7 @@ async def test_another_encoding(postgres: EmbeddedPostgres) -> None:
 
 async def test_no_database_of_that_name(postgres: EmbeddedPostgres) -> None:
     with pytest.raises(DatabaseUnavailable, match='database "nowhere" does not exist'):
-        await status(make_conninfo(postgres.dsn, dbname="nowhere"))
+        await status(make_conninfo(postgres.bootstrap_dsn, dbname="nowhere"))
 
 
 @pytest.mark.parametrize(

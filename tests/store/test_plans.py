@@ -113,6 +113,7 @@ PLANNED = (
     queue,
     schemas,
     staging,
+    texts,
     vectors,
     aliases,
     claim_moves,
@@ -178,9 +179,9 @@ index of a whole space is made."""
 def full(postgres: Any, template: str) -> Iterator[str]:
     """A database with 100,000 chunks in 2,000 documents of 1,000 projects."""
     name = "plans"
-    with psycopg.connect(postgres.dsn, autocommit=True) as conn:
+    with psycopg.connect(postgres.bootstrap_dsn, autocommit=True) as conn:
         conn.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-        dsn = make_conninfo(postgres.dsn, dbname=name)
+        dsn = make_conninfo(postgres.bootstrap_dsn, dbname=name)
         with psycopg.connect(dsn, autocommit=True, options=WITHOUT_TRIGGERS) as inside:
             inside.execute(FILL)
             inside.execute("ANALYZE")

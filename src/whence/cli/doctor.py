@@ -1,5 +1,6 @@
 """`whence doctor`: shows what is configured, reachable and missing."""
 
+import asyncio
 import hashlib
 import os
 import re
@@ -27,6 +28,7 @@ _LITTLE = 1 << 30
 _SECONDS = 10
 _CHAT_MODEL_SECONDS = 30
 """Longer: a local model may have to load first."""
+_SANDBOX = {"seccomp": "the network and other programs", "Landlock": "other files"}
 _MARKS = {"ok": ("✓", "green"), "note": ("·", "yellow"), "wrong": ("✗", "red")}
 
 
@@ -50,7 +52,6 @@ class Finding:
 @options.json
 def doctor(*, deep: bool) -> None:
     """Check settings, services and data. The exit code is 1 if something is wrong."""
-    import asyncio
 
     from whence import settings as table
 
@@ -90,6 +91,7 @@ async def _examine(settings: "Settings", *, deep: bool) -> list[Finding]:
         *(Finding(name, "note", says) for name, says in unknown().items()),
         *([Finding(str(here), "note", "is not read; give it with --config")] if here else []),
         _check_data_dir(settings),
+        await _check_sandbox(),
         *await _attempt("Storage", _check_storage(settings)),
         *await _attempt("Embedder", _check_embedder(settings), prefix=f"{settings.embedder}: "),
         *await _attempt("Chat model", _check_chat_model(settings)),
@@ -127,7 +129,6 @@ def _check_data_dir(settings: "Settings") -> Finding:
 
 async def _check_storage(settings: "Settings") -> list[Finding]:
     """Checks the storage only if it is configured: the default folder is created when needed."""
-    import asyncio
 
     from whence.store.originals import Originals
 
@@ -198,6 +199,16 @@ async def _check_answerer(settings: "Settings") -> list[Finding]:
     if settings.answerer is None:
         return []
     return [Finding("Answerer", "ok", answerer(settings.answerer).name)]
+
+
+async def _check_sandbox() -> Finding:
+    """What keeps the process that reads documents from the network and from other files."""
+    command = [sys.executable, "-P", "-m", "whence.parse.sandbox"]
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    works = (await process.communicate())[0].decode().split()
+    lacks = [f"no {name} here: it can reach {what}" for name, what in _SANDBOX.items() if name not in works]
+    kept = [f"{name} keeps it from {what}" for name, what in _SANDBOX.items() if name in works]
+    return Finding("Parser", "note" if lacks else "ok", "; ".join([*kept, *lacks]))
 
 
 async def _check_binaries(settings: "Settings") -> list[Finding]:

@@ -111,7 +111,9 @@ class Ingest:
         else:
             await run.at("parsing")
         async with self.storage.originals.as_file(original.key) as path:
-            parsed = await self.parser.parse(path, name=original.name, mime=original.declared)
+            parsed = await self.parser.parse(
+                path, name=original.name, mime=original.declared, project=job.project_id
+            )
         async with store.transaction(patient=True) as tx:
             await run.at("chunking", by=tx.jobs.progress)
             await tx.staging.put_text(

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Hashable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -15,6 +15,7 @@ from whence.parse.detect import HEAD, MARKDOWN, OLE, READ_BY_CHILD, charset_of, 
 from whence.parse.parsed import MEGABYTE, Parsed, Refused, in_megabytes
 from whence.parse.process import Child, Limits, Looked
 from whence.parse.shown import ShownPage
+from whence.parse.turns import Turns
 
 log = logging.getLogger("whence.parse")
 
@@ -30,7 +31,7 @@ class Parser:
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
-        self._turns = asyncio.Semaphore(self._limits.processes)
+        self._turns = Turns(self._limits.processes)
         self._idle: list[Child] = []
         self._closed = False
         self._rest: asyncio.TimerHandle | None = None
@@ -52,15 +53,17 @@ class Parser:
         if self._retiring is not None:
             await self._retiring
 
-    async def parse(self, path: Path, *, name: str, mime: str | None = None) -> Parsed:
-        """`name` is the document's name; `mime` is the sender's Content-Type, a weak hint.
+    async def parse(
+        self, path: Path, *, name: str, mime: str | None = None, project: Hashable = None
+    ) -> Parsed:
+        """`name` is the document's name; `mime` is the sender's Content-Type, a weak hint. Projects share the processes.
 
         Raises `UnreadableDocument`, and `OSError` if there is no such file.
         """
         try:
             found, charset = await asyncio.to_thread(_look, path, name, mime), charset_of(mime)
             if found in READ_BY_CHILD:
-                async with self._child() as child:
+                async with self._child(project) as child:
                     return await child.ask(path, mime=found, charset=charset)
             return await asyncio.to_thread(_read_text, path, found, charset, self._limits.text)
         except Refused as exc:
@@ -92,8 +95,8 @@ class Parser:
             return await child.look(path, {"pages": question, "with": options})
 
     @asynccontextmanager
-    async def _child(self) -> AsyncIterator[Child]:
-        async with self._turns:
+    async def _child(self, project: Hashable = None) -> AsyncIterator[Child]:
+        async with self._turns.turn(project):
             child = await self._free_child()
             try:
                 yield child

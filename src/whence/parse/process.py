@@ -5,13 +5,14 @@ import contextlib
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
@@ -37,7 +38,7 @@ _PATIENCE = 2.0
 class Limits:
     """Limits for parsing documents."""
 
-    processes: int = 1
+    processes: int = 2
     """Maximum number of documents parsed at once, each in its own process."""
     memory: int = 400 * MEGABYTE
     """Maximum memory of one such process, in bytes."""
@@ -45,6 +46,8 @@ class Limits:
     cpu_seconds: int = 240
     text: int = 64 * MEGABYTE
     """Maximum size of a document's text, in bytes of UTF-8."""
+    pages: int | None = None
+    """Maximum number of pages of one document."""
     documents: int = 200
     """A process is replaced after this many documents, so that leaks cannot build up."""
     idle_seconds: float = 60
@@ -60,6 +63,12 @@ class Limits:
             text=settings.parse_text_mb * MEGABYTE,
         )
 
+    @classmethod
+    def of_previews(cls, settings: Settings) -> "Limits":
+        return replace(
+            cls.of(settings), processes=1, seconds=20, cpu_seconds=15, text=16 * MEGABYTE, pages=500
+        )
+
 
 class Child:
     """`ask` raises `Refused` if the document cannot be read, and kills a child that does not answer in time."""
@@ -71,7 +80,19 @@ class Child:
         self._at_work = threading.Lock()
         # Unnamed files: they disappear when the last process closes them.
         self._text, self._errors = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115 - `end` closes them
-        ours = [str(self._text.fileno()), str(limits.memory), str(limits.cpu_seconds), str(limits.text)]
+        # The only files it can reach: its input, which is linked there, and a place for what its libraries unpack.
+        self._folder = tempfile.TemporaryDirectory(prefix="whence-parse-")
+        self._input, work = (Path(self._folder.name, name) for name in ("input", "work"))
+        for place in (self._input, work):
+            place.mkdir()
+        ours = [
+            str(self._input),
+            str(work),
+            str(self._text.fileno()),
+            str(limits.memory),
+            str(limits.cpu_seconds),
+            str(limits.text),
+        ]
         # The absolute entries, so that the child finds the same modules.
         import_path = os.pathsep.join(place for place in sys.path if Path(place).is_absolute())
         self._process = subprocess.Popen(
@@ -81,7 +102,7 @@ class Child:
             stderr=self._errors,
             pass_fds=[self._text.fileno()],
             cwd="/",
-            env=_ENVIRONMENT | {"PYTHONPATH": import_path},
+            env=_ENVIRONMENT | {"PYTHONPATH": import_path, "TMPDIR": str(work)},
             start_new_session=True,
         )
         self._requests, self._answers = (
@@ -134,20 +155,24 @@ class Child:
             self._reap()
             for file in (self._answers, self._text, self._errors):
                 file.close()
+            self._folder.cleanup()
 
     def _exchange(
         self, path: Path, request: Mapping[str, Any], read: Callable[[dict[str, Any]], T]
     ) -> T | Refused:
         """Runs in a thread; blocks until the child answers or dies."""
-        line = json.dumps({"path": str(path.absolute()), **request}).encode() + b"\n"
+        document = self._input / f"document{path.suffix}"
+        line = json.dumps({"path": str(document), **request}).encode() + b"\n"
         with self._at_work:
             if self._requests.closed:  # the caller gave up, and `end` came first
                 return Refused("crashed", "The document was not read")
+            _link(path, document)
             answer = b""
             with contextlib.suppress(BrokenPipeError):
                 self._requests.write(line)
                 self._requests.flush()
                 answer = self._answers.readline(_LONGEST_ANSWER)
+            document.unlink()
             # A dying child may leave half a line.
             return self._understood(json.loads(answer), read) if answer.endswith(b"\n") else self._died()
 
@@ -156,6 +181,8 @@ class Child:
         self._swollen = answer["memory"] > self._limits.memory // 2
         if "reason" in answer:
             return Refused(answer["reason"], answer["message"], cause=answer["cause"])
+        if self._limits.pages is not None and len(answer.get("pages", ())) > self._limits.pages:
+            return Refused("too_large", f"It has more than {self._limits.pages} pages")
         self._text.seek(0)
         return read(answer)
 
@@ -199,3 +226,11 @@ class Child:
         except subprocess.TimeoutExpired:
             self._kill()
             self._process.wait()
+
+
+def _link(path: Path, target: Path) -> None:
+    """A link to the file itself, or a copy on another file system."""
+    try:
+        target.hardlink_to(path.resolve(strict=True))
+    except OSError:
+        shutil.copyfile(path, target)

@@ -1,5 +1,6 @@
 """Starting from nothing, on odd paths, again; what the server is like; stopping."""
 
+import asyncio
 import contextlib
 import os
 import shutil
@@ -18,6 +19,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from whence.errors import PostgresError
+from whence.store.migrations import upgrade
 from whence.store.postgres import EmbeddedPostgres, binaries
 from whence.store.postgres.data_dir import Layout
 
@@ -57,7 +59,7 @@ def test_a_server_from_nothing(tmp_path: Path) -> None:
         assert server.owner
         assert server.is_running()
         assert server.data_dir == data_dir
-        assert ask(server, "SELECT current_database() || ' ' || current_user") == "whence whence"
+        assert ask(server, "SELECT current_database() || ' ' || current_user") == "whence whence_server"
         assert ask(server, "SHOW server_encoding") == "UTF8"
         assert ask(server, "SHOW data_checksums") == "on"
         assert ask(server, "SHOW fsync") == "on"
@@ -158,11 +160,42 @@ def test_a_socket_directory_that_others_can_write_is_refused(data_dir: Path) -> 
 def test_the_database_is_made_if_it_is_missing(data_dir: Path) -> None:
     with (
         EmbeddedPostgres.start(data_dir) as server,
-        psycopg.connect(server.dsn, dbname="postgres", autocommit=True) as connection,
+        psycopg.connect(server.bootstrap_dsn, dbname="postgres", autocommit=True) as connection,
     ):
         connection.execute("DROP DATABASE whence")
     with EmbeddedPostgres.start(data_dir) as server:
         assert ask(server, "SELECT current_database()") == "whence"
+
+
+def test_the_servers_role_owns_its_database_and_has_no_power_beyond_it(data_dir: Path) -> None:
+    with EmbeddedPostgres.start(data_dir) as server:
+        asyncio.run(upgrade(server.dsn))
+        for statement in (
+            "SELECT pg_read_file('/etc/passwd')",
+            "COPY kb.projects FROM PROGRAM 'id'",
+            "CREATE ROLE another",
+            "SET ROLE whence",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                ask(server, statement)
+
+
+def test_a_data_directory_of_an_earlier_version_is_moved_over(data_dir: Path) -> None:
+    with EmbeddedPostgres.start(data_dir) as server:
+        with psycopg.connect(server.bootstrap_dsn, dbname="postgres", autocommit=True) as connection:
+            connection.execute("DROP DATABASE whence")
+            connection.execute("CREATE DATABASE whence")
+            connection.execute("DROP ROLE whence_server")
+        asyncio.run(upgrade(server.bootstrap_dsn))  # as the superuser, like earlier versions
+    with EmbeddedPostgres.start(data_dir) as server:
+        asyncio.run(upgrade(server.dsn))
+        assert ask(server, "SELECT count(*) FROM kb.documents") == 0
+        others = """
+        SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname IN ('kb', 'queue') AND pg_get_userbyid(c.relowner) <> 'whence_server'"""
+        assert ask(server, others) == 0
+        with psycopg.connect(server.dsn) as connection:  # what a restore does
+            connection.execute("DROP SCHEMA kb, queue CASCADE")
 
 
 def test_the_server_outlives_the_thread_that_started_it(data_dir: Path) -> None:

@@ -130,16 +130,16 @@ def test_root_where_namespaces_are_not_permitted(
     assert owner_and_mode(open_dir) == before
 
 
-def test_namespaces_that_are_not_permitted_any_more(
-    open_dir: Path, other_user: int, monkeypatch: pytest.MonkeyPatch, servers_on: "ServersOn"
+def test_a_namespace_only_where_no_other_uid_reaches_the_directory(
+    open_dir: Path, other_user: int, servers_on: "ServersOn"
 ) -> None:
     data_dir = open_dir / "data"
-    data_dir.mkdir(mode=0o755)
+    data_dir.mkdir(mode=0o700)
     needs_namespaces()
     with EmbeddedPostgres.start(data_dir):
         assert uids_of(servers_on(data_dir)) == {0}
+    data_dir.chmod(0o755)
     before = owner_and_mode(data_dir)
-    monkeypatch.setattr(programs, "namespace", lambda: None)
     with EmbeddedPostgres.start(data_dir) as server:
         assert works(server)
         assert uids_of(servers_on(data_dir)) == {other_user}

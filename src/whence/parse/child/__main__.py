@@ -1,6 +1,8 @@
 """Reads one request per line and answers with one line; the text goes to a file that the server opened.
 
-python -m whence.parse.child TEXT_FILE MEMORY CPU_SECONDS TEXT_BYTES
+It gives up the network and all other files first (`whence.parse.sandbox`).
+
+python -m whence.parse.child INPUT_FOLDER WORK_FOLDER TEXT_FILE MEMORY CPU_SECONDS TEXT_BYTES
 """
 
 import ctypes
@@ -17,15 +19,18 @@ from typing import Any
 
 from whence.parse.child.readers import read
 from whence.parse.parsed import MEGABYTE, Parsed, Refused, in_megabytes
+from whence.parse.sandbox import confine
 
 _PR_SET_PDEATHSIG = 1
 _NICENESS = 5
 _PIECE = MEGABYTE
+_LARGEST_LIBRARY = 32 * MEGABYTE  # kreuzberg unpacks pdfium
 _KILOBYTE = 1024
 
 
 def main() -> None:
-    text_file, memory, cpu_seconds, text_bytes = (int(argument) for argument in sys.argv[1:])
+    inputs, work = map(Path, sys.argv[1:3])
+    text_file, memory, cpu_seconds, text_bytes = (int(argument) for argument in sys.argv[3:])
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # foreign code may print; keep that out of the answers
     if sys.platform == "linux":  # the thread that reads requests may starve while foreign code is busy
@@ -33,6 +38,7 @@ def main() -> None:
             _PR_SET_PDEATHSIG, signal.SIGKILL
         )  # the kernel ends this process with the server
     _limit(memory, text_bytes)
+    confine(inputs, work=work)  # before there is another thread
     for request in iter(_requests().get, None):
         _allow(cpu_seconds)
         answer = _answer(request, text_file, memory=memory, text_bytes=text_bytes)
@@ -100,7 +106,7 @@ def _limit(memory: int, text_bytes: int) -> None:
         (resource.RLIMIT_CORE, 0),
         # Not RLIMIT_AS, which would also count the mapped files of libraries.
         (resource.RLIMIT_DATA, memory),
-        (resource.RLIMIT_FSIZE, text_bytes + MEGABYTE),
+        (resource.RLIMIT_FSIZE, max(text_bytes, _LARGEST_LIBRARY) + MEGABYTE),
     ):
         resource.setrlimit(kind, (most, most))
 

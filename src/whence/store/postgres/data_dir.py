@@ -12,7 +12,10 @@ from pathlib import Path
 from whence.errors import PostgresError
 from whence.store.postgres.programs import Account, account_for_initdb
 
-ROLE = "whence"
+BOOTSTRAP_ROLE = "whence"
+"""The superuser that initdb makes. It makes the database, the extension and the server's role, and nothing else."""
+ROLE = "whence_server"
+"""The server's own role: an ordinary one that owns its database."""
 PORT = 5432  # only part of the socket's name: the server does not listen on TCP
 SOCKET = f".s.PGSQL.{PORT}"
 
@@ -173,7 +176,7 @@ def clear_unfinished(cluster: Path) -> None:
 def _initdb(new: Path, programs: Path, account: Account, *, version: int) -> None:
     options = [
         f"--pgdata={new}",
-        f"--username={ROLE}",
+        f"--username={BOOTSTRAP_ROLE}",
         "--encoding=UTF8",
         "--lc-messages=C",
         "--text-search-config=english",

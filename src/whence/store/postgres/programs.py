@@ -1,8 +1,8 @@
 """PostgreSQL's programs, and the account that runs them: PostgreSQL refuses to run as root.
 
-An ordinary user runs it directly. Root runs it in a user namespace, where root's files belong to another uid, so no owner
-changes. If namespaces are not permitted (the default of many containers), or if the data directory belongs to another
-user, it runs under an unprivileged uid that owns the files Whence creates for it.
+An ordinary user runs it directly. Root runs it under an unprivileged uid, which owns the files Whence creates for it: that
+of the data directory's owner, or `nobody`. If that uid cannot reach the data directory or the programs, as under /root, root
+runs it in a user namespace, where root's files belong to another uid and no owner changes.
 """
 
 import importlib.util
@@ -121,15 +121,15 @@ def account_for(cluster: Path, programs: Path, *, made_data_dir: bool) -> Accoun
     if os.geteuid() != ROOT:
         return Account()
     owner = cluster.stat().st_uid if cluster.exists() else None
-    if owner:
-        return _unprivileged(owner, cluster, programs, made_data_dir=made_data_dir)
-    inside = namespace()
-    if inside is not None and _obstacle(inside, cluster.parent, programs) is None:
+    uid = owner or cluster.parent.stat().st_uid or _nobody()
+    try:
+        account = _unprivileged(uid, cluster, programs, made_data_dir=made_data_dir)
+    except PostgresError:
+        inside = namespace()
+        if owner or inside is None or _obstacle(inside, cluster.parent, programs) is not None:
+            raise
         return inside
-    data_dir_owner = cluster.parent.stat().st_uid
-    uid = data_dir_owner if data_dir_owner != ROOT else _nobody()
-    account = _unprivileged(uid, cluster, programs, made_data_dir=made_data_dir)
-    if owner is not None:  # created in a namespace, which is no longer permitted
+    if owner == ROOT:  # made in a namespace
         account.give_tree(cluster)
     return account
 
@@ -180,6 +180,8 @@ def _unprivileged(uid: int, cluster: Path, programs: Path, *, made_data_dir: boo
         if made_data_dir:
             account.give(cluster.parent)
         obstacle = _obstacle(account, cluster.parent, programs)
+        if obstacle is not None and made_data_dir:
+            os.chown(cluster.parent, os.geteuid(), os.getegid())
     if obstacle is not None:
         raise PostgresError(
             f"PostgreSQL does not run as root, and it cannot run as uid {uid} instead: {obstacle}. Run Whence "

@@ -206,8 +206,8 @@ class Server:
         )
 
 
-def conninfo(socket_dir: Path | str) -> str:
-    return make_conninfo(host=str(socket_dir), port=PORT, user=ROLE, dbname=DATABASE)
+def conninfo(socket_dir: Path | str, role: str = ROLE) -> str:
+    return make_conninfo(host=str(socket_dir), port=PORT, user=role, dbname=DATABASE)
 
 
 def is_ready(cluster: Path, pid: int) -> bool:
@@ -222,17 +222,6 @@ def answers(dsn: str) -> bool:
     except psycopg.Error:
         return False
     return True
-
-
-def create_database(dsn: str) -> None:
-    """Create our database if it is missing, at the first start or after a kill during it."""
-    try:
-        with psycopg.connect(dsn, dbname="postgres", autocommit=True, connect_timeout=10) as connection:
-            known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
-            if known is None:
-                connection.execute("CREATE DATABASE whence")
-    except psycopg.Error as exc:
-        raise PostgresError(f"The embedded database started, but does not serve Whence: {exc}") from exc
 
 
 def _settings(version: int, socket_dir: Path) -> dict[str, str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from whence.background import Background
 from whence.errors import PostgresError
 from whence.store.postgres.data_dir import (
+    BOOTSTRAP_ROLE,
     Layout,
     check_cluster,
     clear_unfinished,
@@ -31,7 +32,8 @@ from whence.store.postgres.ownership import (
     running_postmaster,
 )
 from whence.store.postgres.programs import account_for, binaries, major_version, refuse_anothers
-from whence.store.postgres.server import Server, StillInUse, answers, conninfo, create_database, is_ready
+from whence.store.postgres.roles import prepare
+from whence.store.postgres.server import Server, StillInUse, answers, conninfo, is_ready
 
 _ATTACH_LIMIT = 600.0  # seconds; the owner may be creating or recovering the cluster
 _DEAD_LIMIT = 10.0
@@ -51,6 +53,7 @@ class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
 
     def __init__(self, layout: Layout, lock: DataDirLock, *, socket_dir: Path, server: Server | None) -> None:
         self.dsn = conninfo(socket_dir)
+        self.bootstrap_dsn = conninfo(socket_dir, BOOTSTRAP_ROLE)
         self.owner = server is not None
         self.data_dir = layout.data_dir
         self._layout = layout
@@ -197,7 +200,7 @@ def _serve(launch: Callable[[], Server], lock: DataDirLock, layout: Layout, sock
         try:
             lock.record(Holder(owner=os.getpid(), postmaster=server.process.pid, socket_dir=str(socket_dir)))
             server.wait_until_ready()
-            create_database(conninfo(socket_dir))
+            prepare(conninfo(socket_dir, BOOTSTRAP_ROLE))
         except StillInUse as exc:
             if _since(start) > _BACKENDS_LIMIT:
                 raise PostgresError(

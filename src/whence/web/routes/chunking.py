@@ -26,7 +26,7 @@ _FILE = {**FILE_SCHEMA, "required": True, "description": "A file of any kind tha
 async def preview_chunks(access: Reader, sent: Sent) -> Enveloped[PreviewAnswer]:
     """Preview how a text or file would be chunked.
 
-    Stores nothing. A text has at most 1 MB, a file 16 MB. [Chunking](chunking.md) says when to pick which strategy.
+    Stores nothing. A text has at most 1 MB, a file 16 MB and 500 pages, read within 20 seconds. [Chunking](chunking.md) says when to pick which strategy.
 
     `text` is always `document[startOffset:endOffset]`, in Unicode code points.
     """
@@ -51,5 +51,5 @@ async def _read_form(sent: SentBody, app: App) -> tuple[str, bool, ChunkingField
             )
         fields = form.read(PreviewForm)
         upload = form.files[0]
-        parsed = await app.parser.parse(upload.file.path, name=upload.name, mime=upload.content_type)
+        parsed = await app.previewer.parse(upload.file.path, name=upload.name, mime=upload.content_type)
         return parsed.text, is_code(parsed.mime), fields
