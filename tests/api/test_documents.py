@@ -1,5 +1,6 @@
 """Documents: listed, looked at from every side, and deleted with all that came of them."""
 
+import asyncio
 from typing import Any
 from urllib.parse import unquote
 from uuid import UUID, uuid4
@@ -25,6 +26,8 @@ from tests.graphs import thing, tie
 
 from whence.errors import Conflict
 from whence.models import DEFAULT_PROJECT_ID, ChunkExtraction
+from whence.search import index
+from whence.search.vocabulary import unpack_words
 from whence.settings import Settings
 from whence.store import Store
 
@@ -427,3 +430,25 @@ async def test_deleting_a_project_takes_its_originals_along(
     data_of(await client.delete(f"/api/v1/projects/{project['id']}"))
     assert [await count(store, f"kb.{table}") for table in TABLES] == [1, 1, 1, 1, 0, 0]
     assert [file.read_bytes() for file in originals(settings)] == [b"Kept."]
+
+
+async def test_deleted_text_leaves_the_index(
+    client: httpx.AsyncClient, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "PURGE_SECONDS", 0)
+    kept, gone = [await ingest(client, f"The {word} flies.") for word in ("heron", "xylophone")]
+    async with Store.open(dsn, size=1) as store:
+
+        async def words() -> set[str]:
+            packed = (await store.lexical.words(DEFAULT_PROJECT_ID)).values()
+            return {word for one in packed for word in unpack_words(one)}
+
+        assert {"heron", "xylophone"} <= await words()
+        await client.delete(f"{DOCUMENTS}/{gone['documentId']}")
+        while "xylophone" in await words():
+            await asyncio.sleep(0.05)
+        assert "heron" in await words()
+        await client.delete(f"{DOCUMENTS}/{kept['documentId']}")
+        while await store.lexical.segments(DEFAULT_PROJECT_ID):
+            await asyncio.sleep(0.05)
+    assert count(dsn, "lexical_blocks") == 0

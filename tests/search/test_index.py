@@ -239,6 +239,8 @@ def test_which_segments_become_one() -> None:
     dead = states(40, size=100)
     assert due([*peers[:3], *dead]) == [dead[0].id]
     assert due(states(50, size=100)) == []
+    nearly = states(99, size=100)
+    assert due(nearly, purging=True) == [nearly[0].id]
 
 
 def test_a_large_document_becomes_several_segments() -> None:

@@ -1,7 +1,8 @@
 """The write side of the text index: adds segments, marks deleted chunks as dead, and merges segments.
 
 A segment is written together with its chunks. Afterwards only its list of dead chunks changes. Many small segments slow
-down a search, so `compact` merges them into larger ones.
+down a search, so `compact` merges them into larger ones. It also rewrites segments with dead chunks, so that the terms of
+deleted documents leave the index.
 """
 
 import asyncio
@@ -39,6 +40,9 @@ FANOUT = 16
 LARGE = MOST_CHUNKS // 2
 """A segment with this many live chunks is not merged until more than half of its chunks are dead."""
 
+PURGE_SECONDS = 20
+"""Dead chunks wait this long, so that one rewrite takes many deletions."""
+
 Ids = NDArray[np.bytes_]
 
 
@@ -70,6 +74,8 @@ def segments_of(chunks: Sequence[tuple[UUID, str]], language: str) -> list[Segme
 async def bury(tx: Store, project_id: UUID, chunk_ids: Collection[UUID]) -> None:
     """Marks chunks as dead, in the transaction that deletes them. The caller has locked the project (`share` or `claim`)."""
     gone = _ids(b"".join(sorted(ident.bytes for ident in chunk_ids)))
+    if not len(gone):
+        return
     while len(gone):
         states = await tx.lexical.segments(project_id)
         concerned = [state.id for state in states if _reaches(state, gone)]
@@ -77,8 +83,9 @@ async def bury(tx: Store, project_id: UUID, chunk_ids: Collection[UUID]) -> None
         for segment in held:
             gone = await _bury_in(tx, project_id, segment, gone)
         if len(held) == len(concerned):
-            return  # the remaining ids were never in the index
+            break  # the remaining ids were never in the index
         # Some segments were merged while this waited for their lock. Their chunks are in a new segment now.
+    await _ask_for_compaction(tx, project_id, await tx.lexical.segments(project_id))
 
 
 async def replace_chunks(
@@ -88,17 +95,16 @@ async def replace_chunks(
     await tx.lexical.insert(project_id, segments)
     await bury(tx, project_id, gone)
     states = await tx.lexical.segments(project_id)
-    if due(states):
-        await tx.queue.defer_once(COMPACT, lock=index_lock(project_id), project_id=str(project_id))
+    await _ask_for_compaction(tx, project_id, states)
     if is_large(sum(state.live for state in states)):
         await ask_for_index(tx, project_id)
 
 
 async def compact(store: Store, project_id: UUID, *, stopping: Callable[[], bool] = lambda: False) -> int:
-    """Merges segments until none is due, one transaction per merge. Returns the number of merges."""
+    """Merges segments until none is due and none has dead chunks, one transaction per merge. Returns the number of merges."""
     merged = 0
     try:
-        while not stopping() and (group := due(await store.lexical.segments(project_id))):
+        while not stopping() and (group := due(await store.lexical.segments(project_id), purging=True)):
             async with store.transaction(patient=True) as tx:
                 language = await tx.lexical.share(project_id) or DEFAULT_LANGUAGE
                 held = await tx.lexical.hold(project_id, group)
@@ -125,9 +131,16 @@ async def reindex(store: Store, project_id: UUID, *, language: str | None = None
         while some := await tx.lexical.following(project_id, after=after, limit=AT_ONCE):
             await tx.lexical.insert(project_id, await asyncio.to_thread(segments_of, some, spoken))
             count, after = count + len(some), some[-1][0]
-        if due(await tx.lexical.segments(project_id)):
-            await tx.queue.defer_once(COMPACT, lock=index_lock(project_id), project_id=str(project_id))
+        await _ask_for_compaction(tx, project_id, await tx.lexical.segments(project_id))
     return count
+
+
+async def _ask_for_compaction(tx: Store, project_id: UUID, states: Sequence[SegmentState]) -> None:
+    """Queue it if a merge is due, or soon if there are dead chunks."""
+    if due(states, purging=True):
+        after = 0 if due(states) else PURGE_SECONDS
+        lock = index_lock(project_id)
+        await tx.queue.defer_once(COMPACT, lock=lock, after=after, project_id=str(project_id))
 
 
 async def compare_index(tx: Store, project_id: UUID) -> IndexDifference:
@@ -144,11 +157,11 @@ async def compare_index(tx: Store, project_id: UUID) -> IndexDifference:
     return IndexDifference(missing, superfluous)
 
 
-def due(states: Iterable[SegmentState]) -> list[UUID]:
-    """The segments to merge next, in the given order; none if no merge is due."""
+def due(states: Iterable[SegmentState], *, purging: bool = False) -> list[UUID]:
+    """The segments to merge next, in the given order; none if no merge is due. When `purging`, one dead chunk is enough."""
     levels: dict[int, list[SegmentState]] = defaultdict(list)
     for state in states:
-        if 2 * state.live < state.size:
+        if (1 if purging else 2) * state.live < state.size:
             return [state.id]
         if state.live < LARGE:
             levels[_level(state.live)].append(state)

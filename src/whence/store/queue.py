@@ -21,7 +21,9 @@ DEFER: LiteralString = f"SELECT {DEFERRED}"
 # With priority: the task is rare, and its work grows while it waits.
 DEFER_ONCE: LiteralString = """
 SELECT queue.procrastinate_defer_jobs_v1(ARRAY[
-    ROW('default', %(task)s, 1, %(lock)s, NULL, %(args)s, NULL)::queue.procrastinate_job_to_defer_v1])
+    ROW('default', %(task)s, 1, %(lock)s, NULL, %(args)s,
+        CASE WHEN %(after)s::int > 0 THEN now() + make_interval(secs => %(after)s::int) END
+    )::queue.procrastinate_job_to_defer_v1])
 WHERE NOT EXISTS (SELECT FROM queue.procrastinate_jobs
                   WHERE lock = %(lock)s AND task_name = %(task)s AND status = 'todo')
 """
@@ -68,9 +70,9 @@ class Queue(Statements):
         params = {"queue": queue, "task": task, "lock": lock, "args": arguments}
         await self._queries.one(DEFER, params)
 
-    async def defer_once(self, task: str, *, lock: str, **arguments: Any) -> None:
-        """Queue a task with priority, unless the same task is already waiting."""
-        await self._queries.one(DEFER_ONCE, {"task": task, "lock": lock, "args": arguments})
+    async def defer_once(self, task: str, *, lock: str, after: int = 0, **arguments: Any) -> None:
+        """Queue a task with priority, in `after` seconds, unless the same task is already waiting."""
+        await self._queries.one(DEFER_ONCE, {"task": task, "lock": lock, "after": after, "args": arguments})
 
     async def withdraw(self, task: str, *, lock: str) -> None:
         """Remove the waiting task with this lock, including one that waits for a retry."""

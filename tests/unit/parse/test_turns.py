@@ -1,5 +1,6 @@
 import asyncio
 from contextlib import AsyncExitStack
+from typing import Self
 
 import pytest
 
@@ -35,7 +36,7 @@ class Line:
         self.ends[name].set()
         await settle()
 
-    async def __aenter__(self) -> "Line":
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
