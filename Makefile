@@ -15,7 +15,7 @@ HASHED := --require-hashes --only-binary :all: -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format test-histories bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo docs http-docs ui ui-check audit sbom wheel lock clean
+.PHONY: help setup run test check format test-histories soak bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo docs http-docs ui ui-check audit sbom wheel lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ test: $(VENV)/.dev ## run every test
 
 test-histories: $(VENV)/.dev ## run random histories of the graph: 20 seeds, 8 writers, both cores busy (about 5 minutes)
 	@exec $(BIN)/python -m pytest -n 0 tests/store/graph/hammer.py $(ARGS)
+
+soak: $(VENV)/.dev ## mixed load with kills for 10 minutes, then the invariants are checked (ARGS="--minutes 2")
+	@exec $(BIN)/python -m benchmarks.soak $(ARGS)
 
 # The import contracts are checked while mypy runs: each keeps one core busy.
 check: $(VENV)/.dev ## formatting, lint, types, import contracts

@@ -21,7 +21,9 @@ def test_before_the_first_start(fresh: "Installation") -> None:
     report = fresh.json("doctor")
     assert set(report["settings"]) == {info.name for info in describe()}
     assert report["settings"]["WHENCE_PORT"] == "8420"
-    assert findings(report) == {
+    found = findings(report)
+    assert found.pop("Parser") in ("ok", "note")  # by what the kernel allows
+    assert found == {
         "Python": "ok",
         "Data directory": "ok",
         "Embedder": "ok",

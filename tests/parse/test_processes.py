@@ -102,7 +102,7 @@ async def test_one_process_parses_many_documents(short: Path) -> None:
 
 async def test_several_at_once(short: Path) -> None:
     async with Parser(Limits(processes=2)) as parser:
-        found = await asyncio.gather(*(parser.parse(short, name="a.pdf") for _ in range(6)))
+        found = await asyncio.gather(*(parser.parse(short, name="a.pdf", project=n % 2) for n in range(6)))
         assert len(children()) == 2
         assert len({one.text for one in found}) == 1
 
