@@ -59,8 +59,8 @@ def docx(paragraphs: Iterable[str], *, table: Rows = (), more: Mapping[str, byte
     )
 
 
-def pptx(slides: Sequence[Sequence[str]]) -> bytes:
-    """The first text of a slide is its title."""
+def pptx(slides: Sequence[Sequence[str]], *, notes: Mapping[int, str] | None = None) -> bytes:
+    """The first text of a slide is its title; `notes` of the speaker by the slide's number."""
     names = [f"slide{number}.xml" for number in range(1, len(slides) + 1)]
     presentation = "application/vnd.openxmlformats-officedocument.presentationml"
     types = {"/ppt/presentation.xml": f"{presentation}.presentation.main+xml"}
@@ -78,6 +78,16 @@ def pptx(slides: Sequence[Sequence[str]]) -> bytes:
                 {f"rId{number}": ("slide", f"slides/{name}") for number, name in enumerate(names, 1)}
             ),
             **{f"ppt/slides/{name}": _slide(texts) for name, texts in zip(names, slides, strict=True)},
+            **{
+                f"ppt/slides/_rels/slide{number}.xml.rels": _relationships(
+                    {"rId1": ("notesSlide", f"../notesSlides/notes{number}.xml")}
+                )
+                for number in notes or {}
+            },
+            **{
+                f"ppt/notesSlides/notes{number}.xml": _slide(["the picture", text])
+                for number, text in (notes or {}).items()
+            },
         }
     )
 

@@ -1,5 +1,6 @@
 """Files as they really come: damaged, mislabelled, in old encodings."""
 
+import gzip
 import io
 import random
 import zipfile
@@ -14,7 +15,7 @@ from tests.files.office import docx, html_body, pptx, zipped
 from tests.files.pdf import pdf
 
 from whence.errors import UnreadableDocument
-from whence.parse import Parsed, Parser
+from whence.parse import Limits, Parsed, Parser
 
 CYRILLIC = SENTENCES[4]
 
@@ -114,3 +115,40 @@ async def test_words_in_angle_brackets_stay_in_a_pdf(read: Reader) -> None:
 async def test_no_such_file(parser: Parser, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         await parser.parse(tmp_path / "nowhere", name="a.pdf")
+
+
+@pytest.mark.parametrize("sample", every_format()[:3], ids=lambda sample: sample.name)
+async def test_a_packed_file_reads_like_the_file_in_it(read: Reader, sample: FileSample) -> None:
+    plain = await read(sample.content, sample.name)
+    packed = await read(gzip.compress(sample.content), f"{sample.name}.gz")
+    assert (packed.text, packed.pages, packed.mime) == (plain.text, plain.pages, "application/gzip")
+
+
+async def test_packed_files_that_are_refused(read: Reader, tmp_path: Path) -> None:
+    text = gzip.compress(b"One two three. " * 1000)
+    for content, reason in ((text[:-20], "corrupt"), (gzip.compress(text), "unsupported")):
+        with pytest.raises(UnreadableDocument) as error:
+            await read(content, "a.txt.gz")
+        assert error.value.details["reason"] == reason
+    async with Parser(Limits(text=1000)) as small:
+        with pytest.raises(UnreadableDocument, match="Unpacked, the file is larger"):
+            await Reader(small, tmp_path)(gzip.compress(bytes(10_000_000)), "bomb.gz")
+
+
+async def test_notes_of_the_speaker_are_on_their_slide(read: Reader) -> None:
+    content = pptx([["One", "first"], ["Two", "second"]], notes={2: "Mention the heron."})
+    parsed = await read(content, "talk.pptx")
+    first, second = (parsed.text[page.start : page.end] for page in parsed.pages)
+    assert second.endswith("Notes: Mention the heron.")
+    assert "Notes" not in first
+    assert "the picture" not in parsed.text
+
+
+async def test_a_web_page_without_menus_and_link_targets(read: Reader) -> None:
+    page = """<html><body><nav><ul><li><a href="/a">Home page</a></li></ul></nav>
+    <div role="navigation"><a href="/b">Sitemap</a></div>
+    <p>The <a href="https://example.org/heron_(bird)" title="x">grey heron</a> is <b>patient</b>. Call <code>f[0](x)</code>.</p>
+    </body></html>"""
+    parsed = await read(page.encode(), "a.html")
+    assert "The grey heron is **patient**. Call `f[0](x)`." in parsed.text
+    assert not any(word in parsed.text for word in ("Home page", "Sitemap", "example.org"))

@@ -92,7 +92,6 @@ from whence.store.jobs import Progress
 from whence.store.keys import EVERYONE
 from whence.store.pool import Row, Transaction
 from whence.store.staging import Batch
-from whence.store.texts import TextSpan
 
 PLANNED = (
     answers,
@@ -1021,7 +1020,7 @@ async def _switched(store: Store, rows: Any) -> None:
 async def _parts(store: Store, document_id: Any) -> list[str]:
     span = await store.texts.span(document_id)
     # A document without a text has no parts; the statement runs all the same.
-    some = span or TextSpan(
+    some = span or texts.MeasuredSpan(
         project_id=document_id,
         document_id=document_id,
         version=0,

@@ -22,6 +22,7 @@ Boxes = NDArray[np.int32]
 
 _HEADING = re.compile(r"#{1,6} ")
 """The parser adds it to headings; code on the page may also begin so."""
+_MOST_HYPHENS = 20
 _SURE = 12
 """Characters of a line that occurs once on the page, and so ends a part that differs."""
 _UNPLACED, _ADDED = -1, -2
@@ -142,19 +143,28 @@ def align(text: str, shown: str) -> tuple[Places, Places]:
     is_sure = True
     for line in text.split("\n"):
         wanted = "".join(line.split())
-        added = _HEADING.match(line)
-        for skipped in (0, added.end() - 1 if added else 0):
-            rest = wanted[skipped:]
+        for added in _added(line, wanted):
+            rest = "".join(one for place, one in enumerate(wanted) if place not in added)
             place = _find(rest, shown, reached, whole, is_sure=is_sure)
             if place >= 0:
-                found[at : at + skipped] = _ADDED
-                found[at + skipped : at + len(wanted)] = np.arange(place, place + len(rest))
+                own = np.array([number not in added for number in range(len(wanted))], np.bool_)
+                found[at : at + len(wanted)] = _ADDED
+                found[at : at + len(wanted)][own] = np.arange(place, place + len(rest))
                 reached, is_sure = place + len(rest), True
                 break
         else:
             is_sure = False
         at += len(wanted)
     return offsets, found
+
+
+def _added(line: str, wanted: str) -> Iterator[set[int]]:
+    """The places of characters that the parser may have added: none, the marks of a heading, a hyphen at a line's end."""
+    heading = _HEADING.match(line)
+    heads = [set[int](), *([set(range(heading.end() - 1))] if heading else [])]
+    yield from heads
+    hyphens = [place for place, one in enumerate(wanted) if one == "-"][:_MOST_HYPHENS]
+    yield from (head | {place} for head in heads for place in hyphens)
 
 
 def _find(wanted: str, shown: str, reached: int, whole: str, *, is_sure: bool) -> int:

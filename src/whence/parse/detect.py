@@ -17,6 +17,7 @@ HTML = "text/html"
 MAIL = "message/rfc822"
 PLAIN = "text/plain"
 ZIP = "application/zip"
+GZIP = "application/gzip"
 OLE = "application/x-ole-storage"
 BINARY = "application/octet-stream"
 
@@ -65,7 +66,7 @@ _ENDINGS = {**_TEXT_SUFFIXES, **_ZIP_SUFFIXES, ".pdf": PDF, ".rtf": RTF}
 _KNOWN_TYPES = MimeTypes()
 ZIP_FOLDERS = {"word/": DOCX, "ppt/": PPTX, "xl/": XLSX}
 """A folder inside the zip file that only this format has."""
-_OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_MARKS = {b"{\\rtf": RTF, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": OLE, b"\x1f\x8b\x08": GZIP}
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 # Like PDF readers, accept the mark anywhere in the first kilobyte.
 _PDF_MARK = re.compile(rb"(?s).{0,1024}%PDF-\d")
@@ -92,10 +93,8 @@ def detect(name: str, first_bytes: bytes, *, declared: str | None = None) -> str
         return PDF
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_format(head, suffix)
-    if head.startswith(b"{\\rtf"):
-        return RTF
-    if head.startswith(_OLE_MARK):
-        return OLE
+    if marked := next((mime for mark, mime in _MARKS.items() if head.startswith(mark)), None):
+        return marked
     if not is_text(head):
         guessed, _ = _KNOWN_TYPES.guess_type(name)
         return guessed if guessed and not readable(guessed) else BINARY
@@ -119,8 +118,8 @@ def is_mostly_printable(content: bytes) -> bool:
 
 
 def readable(mime: str) -> bool:
-    """Whether files of this type can become documents: a format with a reader, or a text format."""
-    return mime in READ_BY_CHILD or mime in _TEXT_FORMATS
+    """Whether files of this type can become documents: a format with a reader, a text format, or one of them packed."""
+    return mime in READ_BY_CHILD or mime in _TEXT_FORMATS or mime == GZIP
 
 
 def is_code(mime: str) -> bool:

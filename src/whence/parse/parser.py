@@ -1,17 +1,22 @@
 """Turns a file into its text and pages. Texts are decoded here; a child process reads all other formats."""
 
 import asyncio
+import gzip
 import logging
+import re
+import zlib
 from collections.abc import AsyncIterator, Hashable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from tempfile import NamedTemporaryFile
+from typing import IO, Any, Self
 
 from whence.errors import UnreadableDocument
 from whence.models import is_blank
 from whence.parse.dates import front_matter_date
 from whence.parse.decode import decode
-from whence.parse.detect import HEAD, MARKDOWN, OLE, READ_BY_CHILD, charset_of, detect, readable
+from whence.parse.detect import GZIP, HEAD, MARKDOWN, OLE, READ_BY_CHILD, charset_of, detect, readable
 from whence.parse.parsed import MEGABYTE, Parsed, Refused, in_megabytes
 from whence.parse.process import Child, Limits, Looked
 from whence.parse.shown import ShownPage
@@ -24,6 +29,7 @@ _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _OLD_OFFICE = "This is an old Office format; save it as DOCX, PPTX or XLSX and try again"
 # UTF-32 takes four bytes where UTF-8 takes one.
 _WIDEST = 4
+_GZIP_ENDING = re.compile(r"\.gz(?:ip)?\Z", re.IGNORECASE)
 
 
 class Parser:
@@ -62,6 +68,8 @@ class Parser:
         """
         try:
             found, charset = await asyncio.to_thread(_look, path, name, mime), charset_of(mime)
+            if found == GZIP:
+                return await self._parse_packed(path, name, project)
             if found in READ_BY_CHILD:
                 async with self._child(project) as child:
                     return await child.ask(path, mime=found, charset=charset)
@@ -70,6 +78,16 @@ class Parser:
             log.info("A document cannot be read: %s; %s", exc.reason, exc.cause or exc.message)
             details = {"reason": exc.reason, "file_name": name}
             raise UnreadableDocument(exc.message, details=details) from exc
+
+    async def _parse_packed(self, path: Path, name: str, project: Hashable) -> Parsed:
+        """Reads the file in a gzip file, but not another gzip file in it."""
+        with NamedTemporaryFile(prefix="whence-unpacked-") as file:
+            await asyncio.to_thread(_unpack, path, file, self._limits.text * _WIDEST)
+            inner = Path(file.name)
+            if await asyncio.to_thread(_look, inner, _GZIP_ENDING.sub("", name), None) == GZIP:
+                raise Refused("unsupported", "A gzip file in a gzip file is not read")
+            parsed = await self.parse(inner, name=_GZIP_ENDING.sub("", name), project=project)
+        return replace(parsed, mime=GZIP)
 
     async def shown(self, path: Path, numbers: Sequence[int]) -> dict[int, ShownPage]:
         """These pages of a PDF, without those that do not exist. Raises `Refused`, as do the next two."""
@@ -139,6 +157,20 @@ def _look(path: Path, name: str, declared: str | None) -> str:
     if not readable(found):
         raise Refused("unsupported", f"Files of this kind cannot be read: {found}")
     return found
+
+
+def _unpack(path: Path, target: IO[bytes], most: int) -> None:
+    size = 0
+    try:
+        with gzip.open(path) as packed:
+            while block := packed.read(MEGABYTE):
+                size += len(block)
+                if size > most:
+                    raise Refused("too_large", f"Unpacked, the file is larger than {in_megabytes(most)}")
+                target.write(block)
+    except (gzip.BadGzipFile, zlib.error, EOFError) as exc:
+        raise Refused("corrupt", cause=f"{type(exc).__name__}: {exc}") from exc
+    target.flush()
 
 
 def _read_text(path: Path, mime: str, charset: str | None, most: int) -> Parsed:

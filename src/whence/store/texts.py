@@ -27,7 +27,7 @@ WHERE d.project_id = %(project_id)s AND d.id = %(id)s AND d.version = %(version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextSpan:
+class MeasuredSpan:
     """A span of one version of a document's text, without the text itself."""
 
     project_id: UUID
@@ -45,7 +45,7 @@ class TextSpan:
 class Texts(Statements):
     async def span(
         self, document_id: UUID, *, project_id: UUID | None = None, start: int = 0, end: int | None = None
-    ) -> TextSpan | None:
+    ) -> MeasuredSpan | None:
         """The span, cut at the end of the text; None if the document has no text yet."""
         params = {"id": document_id, "project_id": project_id, "start": start, "end": end}
         row = await self._queries.one(MEASURE, params)
@@ -55,7 +55,7 @@ class Texts(Statements):
         if characters is None:
             return None
         last = characters if end is None else min(end, characters)
-        return TextSpan(
+        return MeasuredSpan(
             project_id=project,
             document_id=document_id,
             version=version,
@@ -66,7 +66,7 @@ class Texts(Statements):
             size=size,
         )
 
-    async def parts(self, span: TextSpan) -> AsyncGenerator[str, None]:
+    async def parts(self, span: MeasuredSpan) -> AsyncGenerator[str, None]:
         """The text of the span. Raises `Conflict` if the document changes meanwhile: parts of two versions must not mix."""
         document = {"project_id": span.project_id, "id": span.document_id, "version": span.version}
         for start in range(span.start, span.end, PART):

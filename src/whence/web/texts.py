@@ -9,14 +9,14 @@ from fastapi.responses import StreamingResponse
 from whence.api.documents import DocumentText
 from whence.errors import RangeNotSatisfiable
 from whence.store import Store
-from whence.store.texts import TextSpan
+from whence.store.texts import MeasuredSpan
 from whence.web.responses import encode, success
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _NO_TEXT = b'"text":""'
 
 
-def text_as_json(store: Store, span: TextSpan) -> StreamingResponse:
+def text_as_json(store: Store, span: MeasuredSpan) -> StreamingResponse:
     fields = {name: getattr(span, name) for name in DocumentText.model_fields if name != "text"}
     before, after = bytes(success(DocumentText.of(fields, text="")).body).split(_NO_TEXT, 1)
 
@@ -29,7 +29,7 @@ def text_as_json(store: Store, span: TextSpan) -> StreamingResponse:
     return StreamingResponse(content(), media_type="application/json")
 
 
-def text_as_it_is(store: Store, span: TextSpan, sent: Mapping[str, str]) -> StreamingResponse:
+def text_as_it_is(store: Store, span: MeasuredSpan, sent: Mapping[str, str]) -> StreamingResponse:
     """Answers `Range`, unless `If-Range` names another version."""
     etag = f'"{span.document_id}-{span.version}"'
     headers = {"Accept-Ranges": "bytes", "ETag": etag, "Content-Length": str(span.size)}
@@ -58,7 +58,7 @@ def _bytes_asked(start: str, end: str, *, size: int) -> tuple[int, int]:
     return first, last
 
 
-async def _bytes(store: Store, span: TextSpan, first: int, last: int) -> AsyncGenerator[bytes, None]:
+async def _bytes(store: Store, span: MeasuredSpan, first: int, last: int) -> AsyncGenerator[bytes, None]:
     at = 0
     if span.size == span.end - span.start:  # all ASCII: no need to read the parts before
         span, at = replace(span, start=span.start + first, end=span.start + last + 1), first

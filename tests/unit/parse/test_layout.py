@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.parse.child.pdf import LayoutBlock, structured
+from whence.parse.child.pdf import LayoutBlock, keep_hyphens, structured
 
 PLAIN = "Chapter one\r\nThe heron waits\r\nby. the water.\r\nIt eats fish.\r\n\u2022 frogs\r\nand mice\r\n\u2022 fish\r\n7"
 LINES = st.lists(st.text(st.sampled_from("abé漢.-•# \t"), max_size=12), max_size=12)
@@ -61,3 +61,20 @@ def test_no_word_is_lost(lines: list[str], blocks: list[LayoutBlock]) -> None:
     without_marks = re.sub(r"^#+ (?=.)", "", out, flags=re.MULTILINE)
     original = re.sub(r"^#+ (?=.)", "", plain.replace("\r", ""), flags=re.MULTILINE)
     assert without_marks.replace("#", "").split() == original.replace("#", "").split()
+
+
+@pytest.mark.parametrize(
+    ("page", "mended"),
+    [
+        ("the fourth\ufffequarter. A quarter, the fourth.", "the fourth-quarter. A quarter, the fourth."),
+        ("infor\x02mation on a", "information on a"),
+        (
+            "under\ufffestanding, standing under. Understanding",
+            "understanding, standing under. Understanding",
+        ),
+        ("well\ufffeknown and well-known", "well-known and well-known"),
+        ("non\ufffeEnglish, COVID\ufffe19, INFOR\ufffeMATION", "non-English, COVID-19, INFORMATION"),
+    ],
+)
+def test_hyphens_at_line_ends_stay_where_the_word_needs_them(page: str, mended: str) -> None:
+    assert keep_hyphens({1: page}) == {1: mended}

@@ -14,8 +14,12 @@ MARK = "\n\n\ue000{page_num}\ue000\n\n"
 """Marks each slide, with private-use characters that documents do not contain."""
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_CODE = re.compile(r"(^ {0,3}```.*?^ {0,3}```|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
 _LIKE_A_HEADER = re.compile(r"\\(#{1,6}(?:\s|\Z))")
 _PICTURE = re.compile(r"!\[([^\]]*)\]\(data:[^)]*\)|!\[\]\([^)]*\)")
+_LINK = re.compile(
+    r"(?<!!)\[((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*+)\]\((?:[^()\s]|\([^()\s]*\))*+(?:\s+\"[^\"]*\")?\)"
+)
 _PASSWORD = ("password", "encrypted")
 _CAUSE = 500
 
@@ -74,6 +78,12 @@ def unescape(text: str) -> str:
 def without_pictures(text: str) -> str:
     """Replaces pictures embedded as data by their descriptions, and removes pictures without one."""
     return _PICTURE.sub(lambda found: found[1] or "", text)
+
+
+def without_link_targets(text: str) -> str:
+    """Replaces links by their words: a target in the middle of a sentence spoils quotes and search. Code stays."""
+    parts = _CODE.split(text)
+    return "".join(part if at % 2 else _LINK.sub(r"\1", part) for at, part in enumerate(parts))
 
 
 def _unescape_line(line: str) -> str:

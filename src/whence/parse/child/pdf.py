@@ -7,7 +7,7 @@ text has the words of Arabic and Hebrew lines in reverse order.
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +24,10 @@ _NO_LETTER = re.compile(r"[\W_]+")
 _LIST_MARK = re.compile(
     r"\s*(?:[•◦▪▫‣∙·●○■□\u2010-\u2015\u2043*-]|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)])\s"
 )
+_WORD = re.compile(r"[^\W_]+")
+_COMPOUND = re.compile(r"[^\W_]+-[^\W_]+")
+_BROKEN = re.compile("([^\\W_]+)[\ufffe\x02]([^\\W_]+)")
+"""A word with the mark that pdfium leaves for a hyphen at a line's end."""
 _SURE = 4
 _DEEPEST = 6
 
@@ -44,12 +48,32 @@ def read(path: Path) -> Parsed:
         if (block := _block(node["content"])) and node.get("page"):
             blocks[node["page"]].append(block)
     pages = result.pages or []
-    plain = {page["page_number"]: page["content"] for page in pages} | texts(path)
+    plain = keep_hyphens({page["page_number"]: page["content"] for page in pages} | texts(path))
     text, spans = join_pages(structured(plain[number], blocks[number]) for number in sorted(plain))
     if not text:
         count = "page" if len(pages) == 1 else "pages"
         raise Refused("no_text", f"Its {len(pages)} {count} hold no text, as when paper is scanned")
     return Parsed(text=text, mime=PDF, pages=spans, dated_at=date_of(result))
+
+
+def keep_hyphens(pages: Mapping[int, str]) -> dict[int, str]:
+    """The pages with the hyphens at line ends that their words need: "fourth-quarter", but not "infor-mation".
+
+    pdfium leaves a mark for each. A hyphen stays if the document writes the word so elsewhere, or has both parts as words and
+    not the whole, or if a capital or a digit follows.
+    """
+    rest = [_BROKEN.sub(" ", page).lower() for page in pages.values()]
+    words = {word for page in rest for word in _WORD.findall(page)}
+    compounds = {word for page in rest for word in _COMPOUND.findall(page)}
+
+    def mend(found: re.Match[str]) -> str:
+        first, second = found.groups()
+        known = f"{first}-{second}".lower() in compounds
+        capital = second[0].isdigit() or (second[0].isupper() and not first.isupper())
+        parts = (first + second).lower() not in words and {first.lower(), second.lower()} <= words
+        return f"{first}-{second}" if known or capital or parts else first + second
+
+    return {number: _BROKEN.sub(mend, page) for number, page in pages.items()}
 
 
 def _block(content: dict[str, Any]) -> LayoutBlock | None:

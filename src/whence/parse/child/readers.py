@@ -11,10 +11,18 @@ from dataclasses import replace
 from email.errors import MessageError
 from email.message import EmailMessage
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 from whence.models import Page, is_blank
 from whence.parse.child import archive, pdf
-from whence.parse.child.kreuzberg import MARK, date_of, extract, unescape, without_pictures
+from whence.parse.child.kreuzberg import (
+    MARK,
+    date_of,
+    extract,
+    unescape,
+    without_link_targets,
+    without_pictures,
+)
 from whence.parse.dates import file_date
 from whence.parse.decode import decode
 from whence.parse.detect import DOCX, EPUB, HTML, MAIL, PDF, PPTX, ZIPPED
@@ -23,6 +31,7 @@ from whence.parse.parsed import Parsed, Refused, join_pages
 # Pictures and embedded files may be large, and no text is read from them.
 _NOT_READ = ("word/media/", "word/embeddings/")
 _SLIDE = re.compile(MARK.strip().replace("{page_num}", r"\d+"))
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 # The remains of an empty slide.
 _RULE = re.compile(r"[\s-]*")
 _REFERENCE = re.compile(rb"&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});")
@@ -35,6 +44,12 @@ _HEAD = re.compile(r"<head\b[^>]*>.*?</head\s*>", re.IGNORECASE | re.DOTALL)
 _HEAD_PARTS = re.compile(
     r"<title\b[^>]*>.*?</title\s*>|<(?:meta|link|base)\b[^>]*>", re.IGNORECASE | re.DOTALL
 )
+_NAVIGATION = re.compile(
+    r"<(nav)\b[^>]*>.*?</\1\s*>|<(ul|ol|div)\b[^>]*\brole=[\"']?navigation\b[^>]*>.*?</\2\s*>",
+    re.IGNORECASE | re.DOTALL,
+)
+_TAG = re.compile(r"<(script|style)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
+_WORD = re.compile(r"\w")
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]+)", re.IGNORECASE)
 _LOOK = 4096
 _HEADERS = ("From", "To", "Cc", "Date")
@@ -63,8 +78,53 @@ def _read_pptx(path: Path) -> Parsed:
     before, *slides = _SLIDE.split(text)
     if slides:
         slides[0] = before + slides[0]
+        notes = _speaker_notes(path)
+        slides = [f"{slide.rstrip()}\n\n{notes.get(number, '')}" for number, slide in enumerate(slides, 1)]
         text, pages = join_pages("" if _RULE.fullmatch(slide) else slide for slide in slides)
     return Parsed(text=text, mime=PPTX, pages=pages, dated_at=date_of(result))
+
+
+def _speaker_notes(path: Path) -> dict[int, str]:
+    """The notes of each slide, by its place in the presentation."""
+    found: dict[int, str] = {}
+    with zipfile.ZipFile(path) as archive:
+        show = _parts(archive, "ppt/presentation.xml")
+        targets = _parts(archive, "ppt/_rels/presentation.xml.rels")
+        slides = {part.get("Id"): part.get("Target", "").rpartition("/")[2] for part in targets}
+        order = [part.get(_RELATION) for part in show if part.tag.endswith("}sldId")]
+        for number, slide in enumerate(order, 1):
+            for part in _parts(archive, f"ppt/slides/_rels/{slides.get(slide)}.rels"):
+                if part.get("Type", "").endswith("/notesSlide"):
+                    found[number] = _notes(
+                        archive, "ppt/notesSlides/" + part.get("Target", "").rpartition("/")[2]
+                    )
+    return found
+
+
+def _notes(archive: zipfile.ZipFile, name: str) -> str:
+    """The text of the placeholder for notes; others repeat the slide's number or date."""
+    shapes = [part for part in _parts(archive, name) if part.tag.endswith("}sp")]
+    bodies = [
+        shape
+        for shape in shapes
+        if any(part.get("type") == "body" for part in shape.iter() if part.tag.endswith("}ph"))
+    ]
+    lines = [
+        "".join(part.text or "" for part in line.iter() if part.tag.endswith("}t")).strip()
+        for shape in bodies
+        for line in shape.iter()
+        if line.tag.endswith("}p")
+    ]
+    said = "\n".join(line for line in lines if line)
+    return f"Notes: {said}" if said else ""
+
+
+def _parts(archive: zipfile.ZipFile, name: str) -> list[ET.Element]:
+    """The elements of an XML part; none if it is missing or damaged: the slides are readable without notes."""
+    try:
+        return list(ET.fromstring(archive.read(name)).iter())  # noqa: S314 - no network, no files, limited memory
+    except (KeyError, ET.ParseError):
+        return []
 
 
 def _read_docx(path: Path) -> Parsed:
@@ -94,17 +154,20 @@ def _stand_in(found: re.Match[bytes]) -> bytes:
 
 
 def _prepare_html(content: bytes, charset: str | None) -> bytes:
-    """The page in UTF-8, the only encoding that kreuzberg reads, and without the head."""
+    """The page in UTF-8, the only encoding that kreuzberg reads, without head and navigation."""
     said = _CHARSET.search(content, 0, _LOOK)
     page = decode(content, said=charset or (said[1].decode() if said else None))
-    return _HEAD_PARTS.sub("", _HEAD.sub("", page, count=1)).encode()
+    body = _HEAD_PARTS.sub("", _HEAD.sub("", page, count=1))
+    without_menus = _NAVIGATION.sub("", body)
+    # A page that is all navigation, such as a table of contents, keeps it.
+    return (without_menus if _WORD.search(_TAG.sub("", without_menus)) else body).encode()
 
 
 def _read_html(prepared: bytes) -> str:
     """Takes the prepared page, so that the original is freed before kreuzberg needs memory."""
     if not prepared.strip():
         raise Refused("no_text")
-    return without_pictures(extract(prepared, HTML).content)
+    return without_link_targets(without_pictures(extract(prepared, HTML).content))
 
 
 def _read_mail(path: Path) -> Parsed:
@@ -142,6 +205,8 @@ _READERS: dict[str, Callable[[Path], Parsed]] = {
     PDF: pdf.read,
     PPTX: _read_pptx,
     DOCX: _read_docx,
-    EPUB: lambda path: Parsed(text=without_pictures(extract(path, EPUB).content), mime=EPUB),
+    EPUB: lambda path: Parsed(
+        text=without_link_targets(without_pictures(extract(path, EPUB).content)), mime=EPUB
+    ),
     MAIL: _read_mail,
 }
