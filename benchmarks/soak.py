@@ -274,7 +274,7 @@ async def check(run: Run, dsn: str) -> dict[str, int]:
         for name, query in INVARIANTS.items():
             row = conn.execute(query).fetchone()
             broken[name] = int(row[0]) if row else 0
-        texts = dict(conn.execute("SELECT id::text, text FROM kb.documents").fetchall())
+        texts: dict[str, str] = dict(conn.execute("SELECT id::text, text FROM kb.documents").fetchall())
     broken["4 nothing acknowledged is lost"] = sum(
         ident not in texts or (bool(may) and texts[ident] not in may) for ident, may in run.known.items()
     )
@@ -360,7 +360,7 @@ async def soak(minutes: float, folder: Path) -> bool:
 
 
 def _doctor(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    command = [WHENCE, "doctor", "--deep"]
+    command = [str(WHENCE), "doctor", "--deep"]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
