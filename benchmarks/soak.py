@@ -9,6 +9,7 @@ docs/architecture.md. The exit code is 1 if one of them does not hold.
 
 import argparse
 import asyncio
+import json
 import os
 import random
 import re
@@ -19,14 +20,15 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, LiteralString
 
 import httpx
 import psycopg
-from tests.chat_endpoint import ChatEndpoint, says
+from tests.chat_endpoint import ChatEndpoint, Messages, says
+from tests.extracting import primary_of
 from tests.files.pdf import pdf
 
 from whence.store.postgres import EmbeddedPostgres
@@ -104,6 +106,15 @@ class Run:
             return None
         self.note(kind, answer.status_code, expected, answer.text)
         return answer if answer.is_success else None
+
+
+def reply(messages: Messages) -> str:
+    """What the model says: the birds and plants of a chunk as objects, else an answer that cites the first source."""
+    if "PRIMARY CHUNK" not in messages[-1]["content"]:
+        return "The documents say where it is [1]."
+    words = set(primary_of(messages).lower().split())
+    named = [{"type": "Concept", "name": word} for word in WORDS[:3] if word in words]
+    return json.dumps({"objects": named, "relationships": []})
 
 
 def written(chance: random.Random, sentences: int) -> str:
@@ -206,7 +217,7 @@ async def kill(run: Run, worker: "Worker", data_dir: Path) -> None:
             return
         turn += 1
         if turn % 2:
-            worker.kill()
+            worker.close()
             worker.start()
             run.answers["kill", "worker"] += 1
         else:
@@ -225,7 +236,7 @@ class Worker:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen([WHENCE, "worker"], env=self.environment, stdout=log, stderr=log)
 
-    def kill(self) -> None:
+    def close(self) -> None:
         if self.process is not None:
             self.process.kill()
             self.process.wait()
@@ -319,14 +330,14 @@ async def made(run: Run, path: str, field_of: Callable[[Any], str], **options: A
 
 async def soak(minutes: float, folder: Path) -> bool:
     data_dir = folder / "data"
-    with ChatEndpoint(says("The documents say where it is [1].")) as model:
+    with ChatEndpoint(says(reply)) as model:
         environment = {name: text for name, text in os.environ.items() if not name.startswith("WHENCE_")} | {
             "WHENCE_DATA_DIR": str(data_dir),
             "WHENCE_LLM_BASE_URL": model.url,
             "WHENCE_LLM_MODEL": "test-1",
         }
         worker = Worker(environment, folder / "worker.log")
-        with serving(environment, folder / "serve.log") as (url, pid):
+        with serving(environment, folder / "serve.log") as (url, pid), closing(worker):
             limits = httpx.Limits(max_connections=None)
             async with httpx.AsyncClient(base_url=url, timeout=120, limits=limits) as client:
                 run = Run(client, folder, until=0)
@@ -348,10 +359,10 @@ async def soak(minutes: float, folder: Path) -> bool:
                 before = used(pid)
                 run.until = time.monotonic() + minutes * 60
                 await load(run, projects, large, worker, data_dir)
+                await run.ask("delete", "DELETE", f"/documents/{large}")
                 await at_rest(dsn)
                 after = used(pid)
                 broken = await check(run, dsn)
-            worker.kill()
         deep = await asyncio.to_thread(_doctor, environment)
         broken["7 `whence doctor --deep` finds nothing wrong"] = deep.returncode
         if deep.returncode:
