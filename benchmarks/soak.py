@@ -310,9 +310,12 @@ def report(run: Run, before: tuple[int, int], after: tuple[int, int], broken: di
     return flat and not run.unexpected and not any(broken.values())
 
 
-async def load(run: Run, projects: list[str], large: str, worker: Worker, data_dir: Path) -> None:
+async def load(
+    run: Run, projects: list[str], large: str, worker: Worker, data_dir: Path, *, first_seed: int
+) -> None:
+    """Other seeds give other documents."""
     tasks: list[Awaitable[None]] = [
-        *(write(run, project, seed) for seed, project in enumerate(projects * 2)),
+        *(write(run, project, seed) for seed, project in enumerate(projects * 2, first_seed)),
         *(search(run, project, seed) for seed, project in enumerate(projects)),
         chat(run, projects[0], 1),
         break_off(run, large),
@@ -355,10 +358,10 @@ async def soak(minutes: float, folder: Path) -> bool:
                 worker.start()
                 dsn = EmbeddedPostgres.start(data_dir).dsn
                 run.until = time.monotonic() + 15  # warms up: models, pools and caches are loaded once
-                await load(run, projects, large, worker, data_dir)
+                await load(run, projects, large, worker, data_dir, first_seed=0)
                 before = used(pid)
                 run.until = time.monotonic() + minutes * 60
-                await load(run, projects, large, worker, data_dir)
+                await load(run, projects, large, worker, data_dir, first_seed=10)
                 await run.ask("delete", "DELETE", f"/documents/{large}")
                 await at_rest(dsn)
                 after = used(pid)
