@@ -89,7 +89,7 @@ def test_json_is_what_the_server_answers(stocked: "Installation") -> None:
 
 def test_nothing_found_is_said(stocked: "Installation") -> None:
     said = stocked.run("ask", "synthesis of melatonin").stdout
-    assert said.startswith("I found no sentence in the documents that answers this.\n")
+    assert said.startswith("I found nothing about this in the documents.\n")
 
 
 def test_a_model_streams_and_what_it_makes_up_is_marked(stocked: "Installation") -> None:

@@ -50,7 +50,14 @@ def test_json() -> None:
                 "headings": ["A"],
             }
         ],
-        "summary": {"count": 1, "minSize": 9, "medianSize": 9, "maxSize": 9, "sentenceEndShare": None},
+        "summary": {
+            "count": 1,
+            "minSize": 9,
+            "medianSize": 9,
+            "maxSize": 9,
+            "sentenceEndShare": None,
+            "truncated": False,
+        },
     }
 
 
