@@ -208,6 +208,7 @@ async def test_keys_open_projects(
         await page.fill("#key", everywhere.reveal())
         await page.keyboard.press("Enter")
         await page.wait_for_selector(".rows-row")
+        await expect(page.locator("text=Add documents")).to_be_visible()
         await page.select_option("[aria-label=Project]", str(second.id))
         await expect(page.locator(".empty")).to_contain_text("No documents yet")
         await page.reload()
@@ -217,6 +218,7 @@ async def test_keys_open_projects(
         await other.keyboard.press("Enter")
         await expect(other.locator(".empty")).to_contain_text("No documents yet")
         assert await other.locator("[aria-label=Project]").count() == 0
+        assert await other.locator("text=Add documents").count() == 0, "the key may only read"
         await site.close()
         assert site.problems == []
 

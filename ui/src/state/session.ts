@@ -1,5 +1,5 @@
 import { computed, effect, signal } from "@preact/signals";
-import { api, take, type Project } from "../api/client";
+import { api, send, take, type Project } from "../api/client";
 import { key, lockedOut } from "./key";
 import { query, setQuery } from "./router";
 
@@ -19,8 +19,21 @@ export const project = computed(() => {
 });
 /** The id for requests: that of the address even before the projects are known. */
 export const projectId = computed(() => project.value?.id ?? query.value.get("project") ?? DEFAULT);
-/** What the key may do, as far as the server has refused it. */
-export const refused = signal<ReadonlySet<string>>(new Set());
+export type Scope = "write" | "admin";
+/** What the key may do. */
+export const allowed = signal<Record<Scope, boolean>>({ write: true, admin: true });
+
+/** The server checks a key before a body: an empty body is refused by scope, or else as empty, and nothing is done. */
+async function may(path: string): Promise<boolean> {
+  const headers = { "Content-Type": "application/json" };
+  return (await send(new Request(path, { method: "POST", body: "{}", headers }))).status !== 403;
+}
+
+async function loadScopes(): Promise<void> {
+  if (key.value === null) return;
+  const [write, admin] = await Promise.all([may("/api/v1/ingest/text"), may("/api/v1/projects")]);
+  allowed.value = { write, admin };
+}
 
 export async function loadProjects(): Promise<void> {
   const found: Project[] = [];
@@ -29,6 +42,7 @@ export async function loadProjects(): Promise<void> {
     found.push(...page.items);
     if (!page.pagination.has_more) break;
   }
+  await loadScopes();
   projects.value = found;
   lockedOut.value = false;
 }

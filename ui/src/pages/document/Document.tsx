@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Needs } from "../../components/Needs";
 import { Failed, Show } from "../../components/States";
 import { Status } from "../../components/Status";
 import { endOf, spanInAddress, startOf, useDocument, type Whole } from "../../state/document";
@@ -60,21 +61,25 @@ function Shown({ whole, reload }: { whole: Whole; reload: () => void }) {
             ))}
           </span>
         )}
-        <label class="button">
-          New version
-          <input
-            class="visually-hidden"
-            type="file"
-            disabled={update.busy}
-            onChange={(event) => {
-              const file = event.currentTarget.files?.[0];
-              if (file) void update.run(file);
-            }}
-          />
-        </label>
-        <button type="button" class="danger" onClick={() => setDying(true)}>
-          Delete
-        </button>
+        <Needs>
+          <label class="button">
+            New version
+            <input
+              class="visually-hidden"
+              type="file"
+              disabled={update.busy}
+              onChange={(event) => {
+                const file = event.currentTarget.files?.[0];
+                if (file) void update.run(file);
+              }}
+            />
+          </label>
+        </Needs>
+        <Needs>
+          <button type="button" class="danger" onClick={() => setDying(true)}>
+            Delete
+          </button>
+        </Needs>
         {update.error && <Failed error={update.error} />}
         {document.error && (
           <p class="failed">

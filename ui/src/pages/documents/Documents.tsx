@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Needs } from "../../components/Needs";
 import type { Document } from "../../api/client";
 import { Cell, Rows } from "../../components/Rows";
 import { Empty } from "../../components/States";
@@ -34,9 +35,11 @@ export default function Documents() {
       <div class="page-head">
         <h1>Documents</h1>
         {list.total !== null && <span class="quiet">{count(list.total, "document")}</span>}
-        <button type="button" class="primary" onClick={() => setAdding(true)}>
-          Add documents
-        </button>
+        <Needs>
+          <button type="button" class="primary" onClick={() => setAdding(true)}>
+            Add documents
+          </button>
+        </Needs>
       </div>
       <Filters />
       <Sending />
@@ -88,9 +91,11 @@ function Row({ one, reload, remove }: { one: Document; reload: () => void; remov
             Retry
           </button>
         )}
-        <button type="button" class="ghost" aria-label={`Delete ${one.name}`} onClick={remove}>
-          ✕
-        </button>
+        <Needs>
+          <button type="button" class="ghost" aria-label={`Delete ${one.name}`} onClick={remove}>
+            ✕
+          </button>
+        </Needs>
       </Cell>
     </>
   );
@@ -161,11 +166,13 @@ function Nothing({ add }: { add: () => void }) {
         Drop files or folders here: PDF, Word, slides, tables, HTML, e-mail, Markdown, plain text. Each is cut
         into chunks, embedded and searchable within seconds.
       </p>
-      <p>
-        <button type="button" class="primary" onClick={add}>
-          Choose files
-        </button>
-      </p>
+      <Needs>
+        <p>
+          <button type="button" class="primary" onClick={add}>
+            Choose files
+          </button>
+        </p>
+      </Needs>
     </Empty>
   );
 }

@@ -1,4 +1,5 @@
 import { api, take, type Claim, type Schemas } from "../../api/client";
+import { Needs } from "../../components/Needs";
 import { Empty, Failed, Show } from "../../components/States";
 import { ofClaim, show } from "../../state/evidence";
 import { settle } from "../../state/graph";
@@ -102,12 +103,14 @@ function Pair({ one, changed }: { one: Schemas["SuggestionModel"]; changed: () =
           {one.type} · {Math.round(one.score * 100)} %
         </span>
       </span>
-      <button type="button" disabled={act.busy} onClick={() => void act.run("accept")}>
-        Merge
-      </button>
-      <button type="button" class="ghost" disabled={act.busy} onClick={() => void act.run("dismiss")}>
-        Keep apart
-      </button>
+      <Needs>
+        <button type="button" disabled={act.busy} onClick={() => void act.run("accept")}>
+          Merge
+        </button>
+        <button type="button" class="ghost" disabled={act.busy} onClick={() => void act.run("dismiss")}>
+          Keep apart
+        </button>
+      </Needs>
       {act.error && <Failed error={act.error} />}
     </div>
   );

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Needs } from "../../components/Needs";
 import { api, take, type Claim, type Schemas } from "../../api/client";
 import { Failed, Show } from "../../components/States";
 import { Time } from "../../components/Time";
@@ -6,6 +7,7 @@ import { ofClaim, show, shown } from "../../state/evidence";
 import { correct, rejectClaim, rejectObject, typed, undo, useObject } from "../../state/graph";
 import { useAction, useResource } from "../../state/resource";
 import { href, query, go, withQuery } from "../../state/router";
+import { allowed } from "../../state/session";
 import { count, value } from "../../text/format";
 
 type Detail = Schemas["ObjectAnswer"];
@@ -55,11 +57,13 @@ function Shown({ object, changed }: { object: Detail; changed: () => void }) {
       <Relations id={object.id} />
       <Corrections id={object.id} changed={changed} />
       {reject.error && <Failed error={reject.error} />}
-      <p>
-        <button type="button" class="danger" disabled={reject.busy} onClick={() => void reject.run()}>
-          Reject the object
-        </button>
-      </p>
+      <Needs>
+        <p>
+          <button type="button" class="danger" disabled={reject.busy} onClick={() => void reject.run()}>
+            Reject the object
+          </button>
+        </p>
+      </Needs>
     </>
   );
 }
@@ -94,7 +98,7 @@ function Property(props: { object: Detail; name: string; claims: Claim[]; change
           ))}
         </details>
       )}
-      {name !== "name" && !editing && (
+      {name !== "name" && !editing && allowed.value.write && (
         <button type="button" class="ghost" onClick={() => setEditing(true)}>
           Correct
         </button>
@@ -142,7 +146,7 @@ function ClaimRow({
           · <Time at={claim.as_of ?? claim.extracted_at} />
         </span>
       </button>
-      {!claim.rejected && (
+      {!claim.rejected && allowed.value.write && (
         <button
           type="button"
           class="ghost"

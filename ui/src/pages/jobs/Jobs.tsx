@@ -1,4 +1,5 @@
 import { api, take, type Job } from "../../api/client";
+import { Needs } from "../../components/Needs";
 import { Cell, Rows } from "../../components/Rows";
 import { Empty, Failed, Show } from "../../components/States";
 import { Status } from "../../components/Status";
@@ -83,16 +84,18 @@ function Row({ one, reload }: { one: Job; reload: () => void }) {
         <Time at={one.started_at ?? one.created_at} />
       </Cell>
       <Cell class="number">
-        {open && (
-          <button type="button" class="ghost" disabled={act.busy} onClick={() => void act.run("cancel")}>
-            Cancel
-          </button>
-        )}
-        {(one.status === "failed" || one.status === "cancelled") && (
-          <button type="button" class="ghost" disabled={act.busy} onClick={() => void act.run("retry")}>
-            Retry
-          </button>
-        )}
+        <Needs>
+          {open && (
+            <button type="button" class="ghost" disabled={act.busy} onClick={() => void act.run("cancel")}>
+              Cancel
+            </button>
+          )}
+          {(one.status === "failed" || one.status === "cancelled") && (
+            <button type="button" class="ghost" disabled={act.busy} onClick={() => void act.run("retry")}>
+              Retry
+            </button>
+          )}
+        </Needs>
       </Cell>
     </>
   );

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Needs } from "../../components/Needs";
 import { api, take, type Project } from "../../api/client";
 import { Dialog } from "../../components/Dialog";
 import { Failed } from "../../components/States";
@@ -46,21 +47,25 @@ export default function Projects() {
                       Open
                     </button>
                   )}
-                  <button
-                    type="button"
-                    class="ghost"
-                    aria-label={`Delete ${one.name}`}
-                    onClick={() => setDoomed(one)}
-                  >
-                    ✕
-                  </button>
+                  <Needs scope="admin">
+                    <button
+                      type="button"
+                      class="ghost"
+                      aria-label={`Delete ${one.name}`}
+                      onClick={() => setDoomed(one)}
+                    >
+                      ✕
+                    </button>
+                  </Needs>
                 </td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
-      <NewProject />
+      <Needs scope="admin">
+        <NewProject />
+      </Needs>
       <section class="panel">
         <h2>Key</h2>
         {key.value ? (

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Needs } from "../../components/Needs";
 import { Failed, Show } from "../../components/States";
 import { reextract } from "../../state/schema";
 import { useAction, useResource } from "../../state/resource";
@@ -35,14 +36,16 @@ export function Reextract({ version, dirty }: { version: string | null; dirty: b
       </Show>
       {dirty && <p class="note">The changes above are not saved; the saved version is used.</p>}
       <div class="row">
-        <button
-          type="button"
-          class="primary"
-          disabled={start.busy || !dry.data || dry.data.documents === 0}
-          onClick={() => void start.run()}
-        >
-          Start
-        </button>
+        <Needs>
+          <button
+            type="button"
+            class="primary"
+            disabled={start.busy || !dry.data || dry.data.documents === 0}
+            onClick={() => void start.run()}
+          >
+            Start
+          </button>
+        </Needs>
         {ordered !== null && (
           <a href={href("/jobs", { type: "extraction" })}>{count(ordered, "job")} started: watch</a>
         )}

@@ -1,4 +1,5 @@
 import { Failed, Show } from "../../components/States";
+import { Needs } from "../../components/Needs";
 import { edit, edited, problem, put, useSchema, type Schema } from "../../state/schema";
 import { useAction } from "../../state/resource";
 import { projectId } from "../../state/session";
@@ -55,14 +56,16 @@ function Editor({
             Discard changes
           </button>
         )}
-        <button
-          type="button"
-          class="primary"
-          disabled={!dirty || wrong !== null || save.busy}
-          onClick={() => void save.run()}
-        >
-          Save as a new version
-        </button>
+        <Needs>
+          <button
+            type="button"
+            class="primary"
+            disabled={!dirty || wrong !== null || save.busy}
+            onClick={() => void save.run()}
+          >
+            Save as a new version
+          </button>
+        </Needs>
       </div>
       {save.error && <Failed error={save.error} />}
       <div class="schema-columns">
