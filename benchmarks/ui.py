@@ -135,7 +135,8 @@ async def large_graph(page: Page, url: str, objects: int) -> float:
     for n in range(60):
         await page.mouse.move(600 + n * 3, 400 + n)
     await page.mouse.up()
-    return statistics.median(await frames)
+    times: list[float] = await frames
+    return statistics.median(times)
 
 
 async def main() -> None:
