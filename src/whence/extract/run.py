@@ -33,9 +33,10 @@ from whence.extract.scheduling import Prices, require_embedded, settled_schema
 from whence.extract.schema import Schema
 from whence.extract.schema_migration import carry_over, count_as_read
 from whence.extract.schema_reading import read_schema
+from whence.extract.tally import Tally
 from whence.extract.to_store import kept, summary, texts_of
 from whence.job_run import Run, Stale, run_job
-from whence.models import ChunkExtraction, EmbeddingSpace, Job, Outcome, now
+from whence.models import ChunkExtraction, EmbeddingSpace, Job, now
 from whence.providers import Embedders
 from whence.search import Search
 from whence.store import Store
@@ -47,34 +48,6 @@ MOST_IN_A_ROW = 3
 _HEAD_START = 0.03
 """Seconds to build and send a prompt before the lookup of the next chunk starts."""
 _SHOWN_FAILURES = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """A job's chunks by outcome, and the tokens it used."""
-
-    extracted: int = 0
-    empty: int = 0
-    failed: int = 0
-    rejected: int = 0
-    """Counts proposals, not chunks."""
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-    @property
-    def done(self) -> int:
-        return self.extracted + self.empty + self.failed
-
-    def with_one(self, outcome: Outcome | None, usage: Usage, *, rejected: int = 0) -> "Tally":
-        """`outcome` is None for a chunk that was deleted while it was read: only its tokens count."""
-        chunks = {} if outcome is None else {outcome: getattr(self, outcome) + 1}
-        return replace(
-            self,
-            **chunks,
-            rejected=self.rejected + rejected,
-            prompt_tokens=self.prompt_tokens + usage.prompt_tokens,
-            completion_tokens=self.completion_tokens + usage.completion_tokens,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,9 @@ _MOST_ALIKE = 3
 _LONGEST_SHORT = 8
 _LEAST_WORD = 4
 """Length of the shortest word that may be misspelt: "plan a" and "plan b" are two plans."""
-_LEAST_SHARE = 0.3
+_LEAST_SHARE = 0.5
+_JOINED = frozenset(("and", "und", "et", "y", "e"))
+"""Words that make of two names a third."""
 
 Pairs = Iterator[tuple[int, int, str, float]]
 """Positions of two names, the reason, and a score from 0 to 1."""
@@ -28,7 +30,7 @@ def similar_names(names: Sequence[str]) -> Pairs:
     folded = [_WORD.findall(fold(name)) for name in names]
     yield from _by_initials(names)
     yield from _by_containment(folded)
-    yield from _by_spelling(folded)
+    yield from _by_spelling(names, folded)
 
 
 def _by_initials(names: Sequence[str]) -> Pairs:
@@ -89,7 +91,7 @@ def _abbreviates(letters: str, words: Sequence[str], needed: Sequence[str]) -> b
 
 
 def _by_containment(names: Sequence[Sequence[str]]) -> Pairs:
-    """`Ministry of Finance` and `Ministry of Finance of Singapore`."""
+    """`Ministry of Finance` and `Ministry of Finance of Singapore`. The words stand side by side, and no other name is joined."""
     having = defaultdict[str, list[int]](list)
     sets = [frozenset(words) for words in names]
     for at, words in enumerate(sets):
@@ -101,22 +103,32 @@ def _by_containment(names: Sequence[Sequence[str]]) -> Pairs:
         rarest = having[min(words, key=lambda word: len(having[word]))]
         if len(rarest) > 10 * _MOST_ALIKE:
             continue
-        longer = [other for other in rarest if words < sets[other] and not _has_digit(sets[other] - words)]
+        longer = [
+            other
+            for other in rarest
+            if words < sets[other]
+            and f" {' '.join(names[at])} " in f" {' '.join(names[other])} "
+            and not _has_digit(sets[other] - words)
+            and _JOINED.isdisjoint(sets[other] - words)
+        ]
         for other in longer if len(longer) <= _MOST_ALIKE else ():
             share = sum(map(len, words)) / sum(map(len, sets[other]))
             if share >= _LEAST_SHARE:
                 yield at, other, "containment", share
 
 
-def _by_spelling(names: Sequence[Sequence[str]]) -> Pairs:
-    """Names of which one word differs in one letter or two that are swapped, or that differ in spaces and punctuation."""
-    known = {" ".join(words): at for at, words in enumerate(names)}
+def _by_spelling(names: Sequence[str], folded: Sequence[Sequence[str]]) -> Pairs:
+    """Names of which one word differs in one letter or two that are swapped, or that differ in spaces and punctuation.
+
+    Another letter makes another abbreviation.
+    """
+    known = {" ".join(words): at for at, words in enumerate(folded) if not _is_short(names[at])}
     joined = dict[str, int]()
-    for at, words in enumerate(names):
+    for at, words in enumerate(folded):
         if words and (other := joined.setdefault("".join(words), at)) != at:
             yield other, at, "spelling", 0.95
-    near = _misspellings({word for words in names for word in words})
-    for at, words in enumerate(names):
+    near = _misspellings({word for words in folded for word in words})
+    for at, words in enumerate(folded):
         for place, word in enumerate(words):
             for other_word in near.get(word, ()):
                 other = known.get(" ".join((*words[:place], other_word, *words[place + 1 :])), at)

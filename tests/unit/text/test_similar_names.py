@@ -39,6 +39,10 @@ def test_two_names_are_alike_for_a_reason(one: str, other: str, reason: str) -> 
         ("IT", "a very long title that has no capital letters at all"),
         ("", "!"),
         ("C", "C++"),
+        ("AGBL", "CGBL"),
+        ("Donna Murphy", "Ann Adams and Donna Murphy"),
+        ("Royal Academy", "Royal Scottish Academy"),
+        ("Times", "The New York Times"),
     ],
 )
 def test_two_names_are_not_alike(one: str, other: str) -> None:

@@ -95,8 +95,8 @@ def add_person(text: str, findings: Findings) -> str | None:
         return None
     role = found["role"] or found["after"] or ""
     is_role = role[:1].islower() or re.search(_ROLE, role)
-    told = {"role": role if is_role else "", "email": found["email"] or ""}
-    return found["name"] if findings.add_kind("person", found["name"], told) else None
+    properties = {"role": role if is_role else "", "email": found["email"] or ""}
+    return found["name"] if findings.add_kind("person", found["name"], properties) else None
 
 
 def add_named_in(text: str, findings: Findings) -> None:

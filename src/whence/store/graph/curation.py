@@ -133,21 +133,6 @@ FROM kb.graph_objects o WHERE o.project_id = %(project_id)s AND o.id = %(object_
 RELATIONSHIP: LiteralString = """
 SELECT r.source_id, r.target_id, r.type FROM kb.relationships r WHERE r.project_id = %(project_id)s AND r.id = %(id)s
 """
-# Objects of the rejected texts, for a rejection that counts again.
-OBJECTS_OF_TEXTS: LiteralString = """
-WITH named AS (
-    SELECT t.type, t.name_key FROM kb.rejected_texts t
-    WHERE t.project_id = %(project_id)s AND t.curation_id = %(curation_id)s
-    UNION
-    SELECT t.target_type, t.target_key FROM kb.rejected_texts t
-    WHERE t.project_id = %(project_id)s AND t.curation_id = %(curation_id)s
-)
-SELECT o.id FROM named n
-JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.type = n.type AND o.name_key = n.name_key
-UNION
-SELECT m.object_id FROM named n
-JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.type = n.type AND m.name_key = n.name_key
-"""
 HOLDERS: LiteralString = """
 SELECT o.id FROM json_to_recordset(%(keys)s::json) AS k (type text, name_key text)
 JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.type = k.type AND o.name_key = k.name_key
@@ -328,7 +313,7 @@ async def _undo(tx: Queries, project_id: UUID, curation_id: UUID, by: Word) -> U
         held = await lock_in_order(tx, project_id, wanted)
         await _settle(tx, project_id, held.resolved.holders)
     elif counts:
-        find = partial(select_ids, OBJECTS_OF_TEXTS, entry)
+        find = partial(select_ids, rejected_claims.OBJECTS_OF_TEXTS, entry)
         said = await _lock_groups(tx, project_id, find)
         await hide(tx, project_id, said)
         await _withhold(tx, project_id, await find(tx), said)

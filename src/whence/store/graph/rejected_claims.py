@@ -161,6 +161,21 @@ TEXTS_OF_RELATIONSHIP: LiteralString = f"""{_TEXTS} NULL::text, NULL::jsonb, h.t
         AND h.said_source = ANY(%(sources)s::uuid[]) AND h.said_target = ANY(%(targets)s::uuid[])
       GROUP BY 1, 2, 3, h.type, e.type, e.name_key) t"""
 
+# Objects of the rejected texts, for a rejection that counts again.
+OBJECTS_OF_TEXTS: LiteralString = """
+WITH named AS (
+    SELECT t.type, t.name_key FROM kb.rejected_texts t
+    WHERE t.project_id = %(project_id)s AND t.curation_id = %(curation_id)s
+    UNION
+    SELECT t.target_type, t.target_key FROM kb.rejected_texts t
+    WHERE t.project_id = %(project_id)s AND t.curation_id = %(curation_id)s
+)
+SELECT o.id FROM named n
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.type = n.type AND o.name_key = n.name_key
+UNION
+SELECT m.object_id FROM named n
+JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.type = n.type AND m.name_key = n.name_key
+"""
 # Locked, so that no rejection of this text is undone meanwhile.
 ACTIVE: LiteralString = """
 SELECT t.id FROM kb.chunks c

@@ -1,0 +1,153 @@
+"""How well the rules for names and paraphrases do on texts that they were not written for.
+
+    python -m benchmarks.names [--data ../shared/data]
+
+The truth for names: abbreviations that a page defines next to their long forms, "World Health Organization (WHO)", found by the
+letters alone (Schwartz and Hearst, 2003), in the pages of `support/wice_dev.jsonl` and the articles of `retrieval`.
+
+Aliases: a passage of the page that has the abbreviation but not the long form, beside the object with the long form. Right is the
+abbreviation; anything found in a passage that has neither is wrong, except a part of the long form.
+
+Merge suggestions: all long forms and abbreviations of all pages as objects of one type. Right is a pair that a page defines.
+
+Paraphrases: the claims of WiCE against the sentences of their pages, for several shares of words. Right is a sentence that people
+marked as support.
+"""
+
+import argparse
+import json
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from benchmarks.results import Result, report
+from benchmarks.retrieval import DATA
+
+from whence.extract import paraphrase
+from whence.text.aliases import References, TypedName
+from whence.text.names import fold
+from whence.text.similar_names import similar_names
+
+_DEFINED = re.compile(r"([^().;:\n]{4,120})\(([A-Z][\w&/-]{1,9})\)")
+_PASSAGE = re.compile(r"\n+")
+_SHARES = (0.4, 0.5, 0.6, 0.7, 0.8)
+_KIND = "Organization"
+
+
+def pages(data: Path) -> list[str]:
+    """The texts of both sets."""
+    claims = map(json.loads, (data / "support" / "wice_dev.jsonl").read_text().splitlines())
+    found = dict.fromkeys("\n".join(claim["evidence"]) for claim in claims)
+    articles = (path.read_text() for path in sorted((data / "retrieval" / "corpora").glob("*.md")))
+    return [*found, *(part for text in articles for part in re.split(r"\n(?= ?= [^=])", text))]
+
+
+def definitions(page: str) -> dict[str, str]:
+    """Long forms by abbreviation. An abbreviation that is defined twice is left out."""
+    found: dict[str, set[str]] = {}
+    for before, short in _DEFINED.findall(page):
+        if sum(letter.isupper() for letter in short) > 1 and (long := _long_form(before.strip(), short)):
+            found.setdefault(short, set()).add(long)
+    return {short: next(iter(longs)) for short, longs in found.items() if len(longs) == 1}
+
+
+def _long_form(before: str, short: str) -> str | None:
+    """The shortest end of the text that has the letters in order, the first at the start of a word."""
+    at = len(before)
+    for place in range(len(short) - 1, -1, -1):
+        letter = short[place].lower()
+        if not letter.isalnum():
+            continue
+        at -= 1
+        while at >= 0 and (
+            before[at].lower() != letter or (place == 0 and at > 0 and before[at - 1].isalnum())
+        ):
+            at -= 1
+        if at < 0:
+            return None
+    long = before[at:].strip()
+    words = long.split()
+    fits = 2 <= len(words) <= min(len(short) + 5, 2 * len(short)) and words[0][0].isupper()
+    return long if fits else None
+
+
+def aliases(texts: list[str]) -> list[Result]:
+    asked = right = wrong = parts = silent = 0
+    for page in texts:
+        for short, long in definitions(page).items():
+            has = re.compile(rf"(?<!\w){re.escape(short)}(?!\w)")
+            for passage in filter(None, _PASSAGE.split(page)):
+                if fold(long) in fold(passage):
+                    continue
+                found = References(passage, known=[TypedName(_KIND, long)]).find(TypedName(_KIND, long))
+                said = passage[found.start : found.end] if found else None
+                is_asked = has.search(passage) is not None
+                asked += is_asked
+                silent += not is_asked
+                right += is_asked and said == short
+                parts += said not in (None, short) and fold(said or "") in fold(long)
+                wrong += said not in (None, short) and fold(said or "") not in fold(long)
+    return [
+        Result(what="aliases: abbreviations that are found", figure=f"{right} of {asked}"),
+        Result(what="aliases: precision", figure=f"{right / max(1, right + wrong):.3f}"),
+        Result(what="aliases: parts of the name, in all passages", figure=f"{parts} in {asked + silent}"),
+    ]
+
+
+def suggestions(texts: list[str]) -> Iterator[Result]:
+    defined = {(short, long) for page in texts for short, long in definitions(page).items()}
+    names = sorted({name for pair in defined for name in pair})
+    truth = {frozenset(pair) for pair in defined}
+    by_reason: dict[str, set[frozenset[str]]] = {}
+    for one, other, reason, _ in similar_names(names):
+        by_reason.setdefault(reason, set()).add(frozenset((names[one], names[other])))
+    yield Result(what="suggestions: names, defined pairs", figure=f"{len(names)}, {len(truth)}")
+    for reason, found in sorted(by_reason.items()):
+        right = len(found & truth)
+        figure = f"{len(found)} pairs, {right} defined: precision {right / len(found):.3f}, recall {right / len(truth):.3f}"
+        yield Result(what=f"suggestions: {reason}", figure=figure)
+
+
+def paraphrases(data: Path) -> Iterator[Result]:
+    claims = [json.loads(line) for line in (data / "support" / "wice_dev.jsonl").read_text().splitlines()]
+    chosen = paraphrase.SHARED
+    for share in _SHARES:
+        paraphrase.SHARED = share
+        counts = dict.fromkeys(("supported", "partially_supported", "not_supported"), (0, 0, 0))
+        for claim in claims:
+            at = _place(claim)
+            marked = {place for places in claim["supporting_sentences"] for place in places}
+            asked, found, right = counts[claim["label"]]
+            counts[claim["label"]] = (asked + 1, found + (at is not None), right + (at in marked))
+        (asked, found, right), (some, partly, _), (none, wrong, _) = counts.values()
+        figure = f"supported {found} of {asked} ({right} in a marked sentence), partly {partly} of {some}, not {wrong} of {none}"
+        yield Result(what=f"paraphrases: share {share:.1f}", figure=figure)
+    paraphrase.SHARED = chosen
+
+
+def _place(claim: dict[str, Any]) -> int | None:
+    """The sentence of the page that the rule takes the claim from."""
+    sentences: list[str] = claim["evidence"]
+    found = paraphrase.Sentences("\n\n".join(sentences)).find(claim["claim"], about="")
+    starts = [0]
+    for sentence in sentences:
+        starts.append(starts[-1] + len(sentence) + 2)
+    if found is None:
+        return None
+    return next(at for at, (start, end) in enumerate(pairwise(starts)) if start <= found.start_offset < end)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, default=DATA.parent)
+    data = parser.parse_args().data
+    texts = pages(data)
+    report([*aliases(texts), *suggestions(texts), *paraphrases(data)])
+
+
+if __name__ == "__main__":
+    main()
