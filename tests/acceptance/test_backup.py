@@ -120,3 +120,20 @@ def test_a_backup_that_lacks_an_original_is_not_restored(
     assert another.json("documents", "list") == []
     done = another.run("restore", str(damaged), "--allow-missing").stdout
     assert done.endswith(f"Missing or different: 1 original: {key}.\n")
+
+
+def test_an_original_that_documents_share(hosted: "Installation", another: "Installation") -> None:
+    """It is in the backup once, and goes with the last of them."""
+    folder, file = hosted.folder / "notes", str(hosted.folder / "whence.backup")
+    folder.mkdir()
+    for name in ("a.txt", "b.txt"):
+        (folder / name).write_text("The heron waits.")
+    for installation in (hosted, another):
+        installation.env["WHENCE_EMBEDDER"] = "hash"
+    hosted.run("ingest", str(folder))
+    assert hosted.run("backup", file).stdout.endswith(": 1 project, 2 documents, 2 chunks, 1 original.\n")
+    another.run("restore", file)
+    another.run("documents", "delete", "a.txt", "--yes")
+    assert "✓ Originals: 1 read and as described" in another.run("doctor", "--deep").stdout
+    another.run("documents", "delete", "b.txt", "--yes")
+    assert [path.name for path in originals(another)] == [MARKER]
