@@ -88,6 +88,17 @@ async def test_memory_finds_what_the_database_finds(library: Library, query: str
     assert await learned(library) is kept  # it would have been forgotten, had it been wrong
 
 
+async def test_vectors_are_compared_beside_the_event_loop_if_they_are_many(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = await learned(library)
+    assert not held.is_slow
+    at_once = told(await library.find(QUESTIONS[0]))
+    monkeypatch.setattr(memory_index, "_LOOP_NUMBERS", 1)
+    assert held.is_slow
+    assert told(await library.find(QUESTIONS[0])) == at_once
+
+
 async def test_memory_finds_it_among_many_segments_with_dead_chunks(library: Library) -> None:
     random = Random(4)
     words = " ".join((*HERONS, *TRAINS)).split()

@@ -1,6 +1,13 @@
 """`whence serve`, the HTTP server with a worker, and `whence worker`, another worker."""
 
+import os
+
 import click
+
+
+def limit_numpy() -> None:
+    """Has numpy use one thread. It reads this when it is loaded; its threads would compete with the other requests and processes."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @click.command()
@@ -18,6 +25,7 @@ def serve(host: str | None, port: int | None, workers: int, *, insecure: bool) -
     A loopback address needs no API key. On any other address requests need one: create the first with
     `whence keys create`.
     """
+    limit_numpy()
     from whence.settings import Settings
     from whence.web.serve import run
 
@@ -37,6 +45,7 @@ def worker(concurrency: int | None) -> None:
     On SIGTERM or Ctrl-C unfinished documents go back to the queue after their current step; the next worker continues
     from there.
     """
+    limit_numpy()
     import asyncio
     import logging
     import signal

@@ -164,7 +164,8 @@ class LegRunner:
         """The cosines of the nearest chunks. From memory, those of `also` as well."""
         vector = await embedding
         if asked.held is not None:
-            return asked.held.near(vector.value, limit=asked.candidates, also=also)
+            near = partial(asked.held.near, vector.value, limit=asked.candidates, also=also)
+            return await asyncio.to_thread(near) if asked.held.is_slow else near()
         return await self._vectors.nearest(
             asked.project_id,
             vector.space,

@@ -38,6 +38,8 @@ _PAUSE = 5.0
 _MOST_TRIED = 10_000
 """Maximum number of projects whose last read time is remembered."""
 _VECTOR_BYTES = 4  # for each dimension
+_LOOP_NUMBERS = 1_500_000
+"""Numbers that one thread multiplies in about a millisecond."""
 _NOWHERE = -2.0
 """Less than any cosine."""
 
@@ -58,6 +60,11 @@ class HeldProject:
     """Live chunks by row number; None if all are live."""
     size: int
     """Approximate size in bytes."""
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether comparing all vectors takes more than about a millisecond."""
+        return self.vectors.size > _LOOP_NUMBERS
 
     def postings(self, terms: Sequence[int]) -> list[SegmentPostings]:
         return [segment.postings(terms) for segment in self.segments]
