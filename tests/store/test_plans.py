@@ -336,6 +336,10 @@ def reads() -> dict[str, Read]:
     found["key"] = lambda s, _rows: _refused(s)
     found["keys"] = lambda s, _rows: s.keys.all()
     found["audit"] = lambda s, _rows: s.audit.page(limit=20)
+    found["audit after an entry"] = lambda s, rows: s.audit.page(limit=20, after=rows[0][2])
+    found["documents after one"] = lambda s, rows: s.documents.page(rows[0][2], limit=20, after=rows[0][3])
+    found["jobs after one"] = lambda s, rows: s.jobs.page(rows[0][2], limit=20, after=rows[0][3])
+    found["objects after one"] = lambda s, rows: s.graph.objects.page(rows[0][2], limit=20, after=rows[0][3])
     found["audit of a project"] = lambda s, rows: s.audit.page(
         project_id=rows[0][2], key_id=rows[0][2], action="x", limit=20
     )

@@ -42,6 +42,7 @@ PAGED = PagedQuery(
     WHERE (%(project_id)s::uuid IS NULL OR project_id = %(project_id)s)
     AND (%(key_id)s::uuid IS NULL OR key_id = %(key_id)s) AND (%(action)s::text IS NULL OR action = %(action)s)""",
     "id DESC",
+    is_after="id < %(after)s",
 )
 PRUNE: LiteralString = "DELETE FROM kb.audit WHERE at < %(before)s"
 
@@ -78,10 +79,11 @@ class Audit(Statements):
         action: str | None = None,
         limit: int,
         offset: int = 0,
+        after: UUID | None = None,
     ) -> tuple[list[AuditEntry], int]:
         """The newest first."""
         wanted = {"project_id": project_id, "key_id": key_id, "action": action}
-        return await self._queries.page(PAGED, wanted, limit=limit, offset=offset)
+        return await self._queries.page(PAGED, wanted, limit=limit, offset=offset, after=after)
 
     async def prune(self, *, days: int) -> int:
         """Delete entries older than this many days."""

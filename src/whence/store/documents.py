@@ -52,7 +52,6 @@ _OF_TYPE: LiteralString = """(%(mimes)s::text[] IS NULL
                   WHERE right(lower(d.name), length(wanted.extension)) = wanted.extension))"""
 _FILTER: LiteralString = f"""
 WHERE d.project_id = %(project_id)s::uuid
-  AND (%(status)s::text IS NULL OR j.status = %(status)s)
   AND {_OF_TYPE}
   AND (%(name)s::text IS NULL OR position(lower(%(name)s) IN lower(d.name)) > 0)"""
 
@@ -80,10 +79,24 @@ SELECT d.id::text, d.page_map FROM kb.documents d WHERE d.project_id = %(project
 """
 SELECT_VIEW: LiteralString = f"""{_VIEW}
 WHERE d.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR d.project_id = %(project_id)s)"""
-SELECT_PAGE: LiteralString = f"{_VIEW}{_FILTER}\nORDER BY d.id DESC LIMIT %(limit)s OFFSET %(offset)s"
-COUNT: LiteralString = f"""
-SELECT count(*) FROM kb.documents d
-LEFT JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id{_FILTER}"""
+_WITH_STATUS: LiteralString = """
+  AND EXISTS (SELECT FROM kb.jobs j
+              WHERE j.project_id = d.project_id AND j.id = d.current_job_id AND j.status = %(status)s)"""
+_LISTED: dict[bool, LiteralString] = {
+    False: f"FROM kb.documents d{_FILTER}",
+    True: f"FROM kb.documents d{_FILTER}{_WITH_STATUS}",
+}
+"""By whether a status is asked for: without one no job is looked up."""
+# The ids of the page first: joined to everything else, the skipped documents took most of the time.
+SELECT_PAGE: dict[bool, LiteralString] = {
+    asked: f"""{_VIEW}
+WHERE d.project_id = %(project_id)s::uuid AND d.id = ANY(ARRAY(
+    SELECT d.id {listed} AND (%(after)s::uuid IS NULL OR d.id < %(after)s)
+    ORDER BY d.id DESC LIMIT %(limit)s OFFSET %(offset)s))
+ORDER BY d.id DESC"""
+    for asked, listed in _LISTED.items()
+}
+COUNT: dict[bool, LiteralString] = {asked: f"SELECT count(*) {listed}" for asked, listed in _LISTED.items()}
 LOCK: LiteralString = f"""
 SELECT {COLUMNS} FROM kb.documents d WHERE d.project_id = %(project_id)s AND d.id = %(id)s FOR UPDATE
 """
@@ -256,16 +269,18 @@ class Documents(DocumentIdentity):
         project_id: UUID,
         *,
         limit: int,
-        offset: int,
+        offset: int = 0,
+        after: UUID | None = None,
         status: JobStatus | None = None,
         mimes: Sequence[str] = (),
         extensions: Sequence[str] = (),
         name: str | None = None,
     ) -> tuple[list[DocumentView], int]:
-        """Documents, newest first, and their total. Types and extensions work as in `Filters`; `name` is a substring."""
+        """Documents, newest first, after that with the id `after`; and their total. Types and extensions work as in `Filters`; `name` is a substring."""
         params = {"project_id": project_id, "status": status, "name": name, **_types(mimes, extensions)}
-        rows = await self._queries.all(SELECT_PAGE, {**params, "limit": limit, "offset": offset})
-        return [_view(row) for row in rows], await self._queries.value(COUNT, params)
+        wanted = {**params, "limit": limit, "offset": offset, "after": after}
+        rows = await self._queries.all(SELECT_PAGE[status is not None], wanted)
+        return [_view(row) for row in rows], await self._queries.value(COUNT[status is not None], params)
 
     async def matching(self, project_id: UUID, filters: Filters) -> list[UUID]:
         params = fields_of(filters) | _types(filters.mimes, filters.extensions)

@@ -36,7 +36,7 @@ WHERE project_id = %(project_id)s
   AND (%(status)s::text IS NULL OR status = %(status)s)
   AND (%(type)s::text IS NULL OR type = %(type)s)
   AND (%(document_id)s::uuid IS NULL OR document_id = %(document_id)s)"""
-PAGED = PagedQuery(job_of, _COLUMNS, f"FROM kb.jobs {_FILTER}", "id DESC")
+PAGED = PagedQuery(job_of, _COLUMNS, f"FROM kb.jobs {_FILTER}", "id DESC", is_after="id < %(after)s")
 TAKE: LiteralString = f"""
 UPDATE kb.jobs
 SET status = 'processing', run_id = %(run_id)s, attempts = attempts + 1, tries = tries + 1,
@@ -201,13 +201,14 @@ class Jobs(Statements):
         project_id: UUID,
         *,
         limit: int,
-        offset: int,
+        offset: int = 0,
+        after: UUID | None = None,
         status: JobStatus | None = None,
         job_type: JobType | None = None,
         document_id: UUID | None = None,
     ) -> tuple[list[Job], int]:
         params = {"project_id": project_id, "status": status, "type": job_type, "document_id": document_id}
-        return await self._queries.page(PAGED, params, limit=limit, offset=offset)
+        return await self._queries.page(PAGED, params, limit=limit, offset=offset, after=after)
 
     async def take(self, project_id: UUID, job_id: UUID, run_id: UUID) -> tuple[Job, int] | None:
         """Make `run_id` the job's owner; only it may write. Returns the job and the number of attempts without progress.

@@ -82,10 +82,11 @@ class Queries(ABC):
         await self.run("SET LOCAL lock_timeout = 0")
 
     async def page(
-        self, query: "PagedQuery[T]", params: Params, *, limit: int, offset: int
+        self, query: "PagedQuery[T]", params: Params, *, limit: int, offset: int, after: UUID | None = None
     ) -> tuple[list[T], int]:
-        """One page, and the number of items on all pages."""
-        rows = await self.all(query.select, {**params, "limit": limit, "offset": offset})
+        """One page, and the number of items on all pages. `after` is the id of the last item before it."""
+        select = query.select if after is None else query.select_after
+        rows = await self.all(select, {**params, "limit": limit, "offset": offset, "after": after})
         return list(map(query.read, rows)), await self.value(query.count, params)
 
     async def together(self, asked: Sequence[Asked]) -> list[list[Row]]:
@@ -114,10 +115,19 @@ class PagedQuery(Generic[T]):
     order: LiteralString
     counted: LiteralString = ""
     """The source to count, if fewer tables give the same number."""
+    is_after: LiteralString = ""
+    """Of a list in the order of ids, whether an item comes after the id `after`."""
 
     @property
     def select(self) -> LiteralString:
         return f"SELECT {self.columns} {self.source} ORDER BY {self.order} LIMIT %(limit)s OFFSET %(offset)s"
+
+    @property
+    def select_after(self) -> LiteralString:
+        return (
+            f"SELECT {self.columns} {self.source} AND {self.is_after} ORDER BY {self.order} "
+            "LIMIT %(limit)s OFFSET %(offset)s"
+        )
 
     @property
     def count(self) -> LiteralString:

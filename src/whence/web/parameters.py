@@ -30,6 +30,12 @@ _CHUNK_FLAGS = {
 
 Limit = Annotated[int, Query(description="Maximum number of items."), _LIMIT]
 Offset = Annotated[int, Query(description="Number of items to skip."), _OFFSET]
+After = Annotated[
+    Ident | None,
+    Query(
+        description="The id of the last item of the page before, instead of an `offset`: as fast on the last page."
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +46,23 @@ class PageRequest:
     offset: Offset = 0
 
 
+@dataclass(frozen=True, slots=True)
+class CursorRequest(PageRequest):
+    """The same for a list in the order of ids, which can also go on after an item."""
+
+    after: After = None
+
+    @property
+    def fetched(self) -> int:
+        """One more than the page has, to see whether there are more: the place in the list is not known."""
+        return self.limit + (self.after is not None)
+
+
 Paged = Annotated[PageRequest, Depends()]
 TextPosition = Annotated[
     int, Query(description="A position in the text, in code points."), whole(0, 2**31 - 2, in_query=True)
 ]
+PagedByCursor = Annotated[CursorRequest, Depends()]
 PathId = Annotated[Ident, Path()]
 ProjectFilter = Annotated[Ident | None, Query(description="Default: the key's project, or the default one.")]
 DocumentFilter = Annotated[Ident | None, Query(description="Only what this document mentions.")]

@@ -6,9 +6,9 @@ from typing import Any, Generic, TypeVar
 import orjson
 from fastapi import Response
 
-from whence.api.base import AnswerShape, Listing
+from whence.api.base import AnswerShape, Listing, Pagination
 from whence.errors import RateLimited, RequestTimeout, ServerBusy, ServerStopping, Unauthorized, WhenceError
-from whence.web.parameters import PageRequest
+from whence.web.parameters import CursorRequest, PageRequest
 
 T = TypeVar("T")
 Shape = TypeVar("Shape", bound=AnswerShape)
@@ -57,6 +57,10 @@ def listed(
     model: type[Shape], found: Iterable[Any], total: int, page: PageRequest
 ) -> Enveloped[Listing[Shape]]:
     items = [model.of(one) for one in found]
+    if isinstance(page, CursorRequest) and page.after is not None:
+        has_more = len(items) > page.limit
+        pagination = Pagination(total=total, limit=page.limit, offset=page.offset, has_more=has_more)
+        return success(Listing(items=items[: page.limit], pagination=pagination))
     return success(Listing.page(items, total, page.limit, page.offset))
 
 

@@ -224,7 +224,8 @@ class Objects(Statements):
         project_id: UUID,
         *,
         limit: int,
-        offset: int,
+        offset: int = 0,
+        after: UUID | None = None,
         object_type: str | None = None,
         name: str | None = None,
         properties: Mapping[str, Any] | None = None,
@@ -234,7 +235,7 @@ class Objects(Statements):
         sort: ObjectOrder = "created",
         descending: bool = False,
     ) -> tuple[list[GraphObject], int]:
-        """`name` matches any part of a name or alias. Of `ids`, those of merged objects lead to the objects they were merged into."""
+        """`name` matches any part of a name or alias. `after` needs the order of ids, which `created` is. Of `ids`, those of merged objects lead to the objects they were merged into."""
         params = {
             "project_id": project_id,
             "type": object_type,
@@ -247,8 +248,11 @@ class Objects(Statements):
         clauses = ((document_id, _OF_DOCUMENT), (ids is not None, _AMONG), (updated_since, _SINCE))
         source = _FILTERED + "".join(clause for given, clause in clauses if given)
         order = f"{_ORDERS[sort]} {'DESC' if descending else 'ASC'}, o.id"
-        listing = PagedQuery(object_of, COLUMNS, source, order)
-        return await self._queries.page(listing, params, limit=limit, offset=offset)
+        is_after: LiteralString = f"o.id {'<' if descending else '>'} %(after)s"
+        if after is not None:
+            order = f"o.id {'DESC' if descending else 'ASC'}"
+        listing = PagedQuery(object_of, COLUMNS, source, order, is_after=is_after)
+        return await self._queries.page(listing, params, limit=limit, offset=offset, after=after)
 
     async def types(self, project_id: UUID) -> dict[str, int]:
         """Number of objects by type."""

@@ -8,7 +8,7 @@ from whence.api.audit import AuditModel
 from whence.api.base import Listing
 from whence.api.values import Ident, SearchText
 from whence.web.access import Admin
-from whence.web.parameters import Paged
+from whence.web.parameters import PagedByCursor
 from whence.web.responses import Enveloped, listed
 from whence.web.routes import api_router
 
@@ -20,7 +20,7 @@ ActionFilter = Annotated[SearchText, Query(description="Only this operation, suc
 
 @router.get("/audit")
 async def list_audit(
-    access: Admin, *, key_id: KeyFilter = None, action: ActionFilter = None, page: Paged
+    access: Admin, *, key_id: KeyFilter = None, action: ActionFilter = None, page: PagedByCursor
 ) -> Enveloped[Listing[AuditModel]]:
     """List the writes over HTTP, the newest first: who, what, when.
 
@@ -28,6 +28,11 @@ async def list_audit(
     not listed. Entries are kept for `WHENCE_AUDIT_DAYS`.
     """
     found, total = await access.store.audit.page(
-        project_id=access.project_id, key_id=key_id, action=action, limit=page.limit, offset=page.offset
+        project_id=access.project_id,
+        key_id=key_id,
+        action=action,
+        limit=page.fetched,
+        offset=page.offset,
+        after=page.after,
     )
     return listed(AuditModel, found, total, page)

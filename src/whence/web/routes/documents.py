@@ -37,6 +37,7 @@ from whence.web.parameters import (
     ChunkFlags,
     NameFilter,
     Paged,
+    PagedByCursor,
     PathId,
     ProjectFilter,
     TextPosition,
@@ -63,15 +64,16 @@ async def list_documents(
     status: StatusFilter = None,
     file_type: FileTypeFilter = None,
     name: NameFilter = None,
-    page: Paged,
+    page: PagedByCursor,
 ) -> Enveloped[Listing[DocumentModel]]:
     """List the documents of a project, the newest first."""
     project = await access.existing_project(project_id)
     mimes, extensions = wanted_types([] if file_type is None else [file_type])
     found, total = await access.store.documents.page(
         project,
-        limit=page.limit,
+        limit=page.fetched,
         offset=page.offset,
+        after=page.after,
         status=status,
         mimes=mimes,
         extensions=extensions,

@@ -14,7 +14,7 @@ from whence.errors import Conflict, JobNotFound
 from whence.models import OPEN, Job, JobStatus, JobType, Outcome
 from whence.web.access import Access, Reader, Writer
 from whence.web.events import ClientConnection, Connected, changes, event, streamed
-from whence.web.parameters import Paged, PathId, ProjectFilter
+from whence.web.parameters import Paged, PagedByCursor, PathId, ProjectFilter
 from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import TEXT, answered, api_router, documented
 from whence.web.routes.chat import EVENT_STREAM
@@ -36,14 +36,15 @@ async def list_jobs(
     status: StatusFilter = None,
     job_type: JobTypeFilter = None,
     document_id: OfDocument = None,
-    page: Paged,
+    page: PagedByCursor,
 ) -> Enveloped[Listing[JobModel]]:
     """List the jobs of a project, the newest first."""
     project = await access.existing_project(project_id, document_id=document_id)
     found, total = await access.store.jobs.page(
         project,
-        limit=page.limit,
+        limit=page.fetched,
         offset=page.offset,
+        after=page.after,
         status=status,
         job_type=job_type,
         document_id=document_id,

@@ -9,10 +9,18 @@ from fastapi import HTTPException, Query, Response
 from whence.api.base import Listing
 from whence.api.graph import MergeModel, MergeRequest, ObjectAnswer, ObjectModel, SuggestionModel
 from whence.api.values import UUID_SCHEMA, Flag, Ident, Value, all_canonical, json_object, moment, wrong
-from whence.errors import Conflict, InvalidUUID, MethodNotAllowed, ObjectNotFound
+from whence.errors import Conflict, InvalidParameter, InvalidUUID, MethodNotAllowed, ObjectNotFound
 from whence.store.graph.objects import ObjectOrder
 from whence.web.access import Reader, Writer
-from whence.web.parameters import DocumentFilter, NameFilter, Paged, PathId, ProjectFilter, TypeFilter
+from whence.web.parameters import (
+    DocumentFilter,
+    NameFilter,
+    Paged,
+    PagedByCursor,
+    PathId,
+    ProjectFilter,
+    TypeFilter,
+)
 from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import api_router, documented
 
@@ -78,19 +86,26 @@ async def list_objects(
     updated_since: UpdatedSince = None,
     sort: Sort = "created",
     direction: Direction = "asc",
-    page: Paged,
+    page: PagedByCursor,
 ) -> Enveloped[Listing[ObjectModel]]:
     """List the objects of a project, by default the oldest first.
 
     With a `document_id`, and a key for all projects, the project may be left out.
 
+    `after` goes on after an object in the order of creation, not with another `sort`.
+
     The id of an object that was merged into another leads to that other.
     """
+    if page.after is not None and sort != "created":
+        raise InvalidParameter.of(
+            "after", provided=str(page.after), expected="absent where objects are sorted"
+        )
     project = await access.existing_project(project_id, document_id=document_id)
     found, total = await access.store.graph.objects.page(
         project,
-        limit=page.limit,
+        limit=page.fetched,
         offset=page.offset,
+        after=page.after,
         object_type=object_type,
         name=name,
         properties=properties,
