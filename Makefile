@@ -146,6 +146,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 lock: $(VENV)/.dev ## pin the requirements anew from pyproject.toml
 	@echo uv | $(COMPILE) - -o requirements/uv.txt
 	@$(COMPILE) pyproject.toml requirements/build.in -o requirements/run.txt
+	@$(COMPILE) --extra ocr -c requirements/run.txt pyproject.toml -o requirements/ocr.txt
 	@$(COMPILE) requirements/bench-chunking.in -o requirements/bench-chunking.txt
 	@$(COMPILE) requirements/docs.in -o requirements/docs.txt
 	@$(COMPILE) requirements/node.in -o requirements/node.txt

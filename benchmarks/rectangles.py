@@ -15,6 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from pypdfium2 import raw
+
 from whence.chunk import sentences
 from whence.evidence.layout import Layout, Rect
 from whence.parse.child import pages, pdf
@@ -63,21 +66,32 @@ def _measure(path: Path, most: int, chance: random.Random, counts: Counter[str],
         spans = [(start, end) for _, start, end in sentences(text) if _letters(text[start:end])]
         _timed(times, "again", partial(_again, layout, layout.packed(), spans))
         with opened(path) as document, text_page(document, page.number) as (shown, words):
+            boxes = np.array([words.get_charbox(at) for at in range(words.count_chars())])
+            characters = [chr(raw.FPDFText_GetUnicode(words, at)) for at in range(len(boxes))]
             for start, end in spans:
-                _compare(layout.rects(start, end), text[start:end], (path, shown, words), counts)
+                areas = layout.rects(start, end)
+                if not isinstance(areas, str):
+                    inside = _inside(boxes, list(_areas(shown, areas)))
+                    back = "".join(characters[at] for at in inside).encode("utf-16-le", "surrogatepass")
+                    _compare(back.decode("utf-16-le", "ignore"), text[start:end], path, counts)
+                else:
+                    counts[f"without: {areas}"] += 1
+                counts["sentences"] += 1
 
 
-def _compare(rects: Any, quote: str, page: tuple[Path, Any, Any], counts: Counter[str]) -> None:
-    counts["sentences"] += 1
-    if isinstance(rects, str):
-        counts[f"without: {rects}"] += 1
-        return
+def _compare(back: str, quote: str, path: Path, counts: Counter[str]) -> None:
     counts["with rectangles"] += 1
-    path, shown, words = page
-    back = "".join(words.get_text_bounded(*area) for area in _areas(shown, rects))
-    # pdfium's order of the characters in a rectangle is its own.
+    # The order of characters may differ, as in formulas.
     is_same = Counter(_letters(back)) == Counter(_letters(quote))
     counts["the same" if is_same else f"other words: {path.name}"] += 1
+
+
+def _inside(boxes: Any, areas: list[tuple[float, float, float, float]]) -> list[int]:
+    """The characters that touch one of the areas, as pdfium finds the text in an area."""
+    found = np.zeros(len(boxes), bool)
+    for area in areas:
+        found |= ((boxes[:, :2] < area[2:]) & (boxes[:, 2:] > area[:2])).all(axis=1)
+    return [int(at) for at in np.flatnonzero(found)]
 
 
 def _areas(shown: Any, rects: tuple[Rect, ...]) -> Iterator[tuple[float, float, float, float]]:

@@ -223,6 +223,7 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 def test_every_dependency_is_justified() -> None:
     project = tomllib.loads(read(ROOT / "pyproject.toml"))
     wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    wanted += [name for extra in project["project"]["optional-dependencies"].values() for name in extra]
     wanted += re.findall(r"^[a-z].*", read(ROOT / "requirements" / "build.in"), re.MULTILINE)
     names = {re.split(r"[\[<>=~!; ]", requirement, maxsplit=1)[0] for requirement in wanted}
     rows = re.findall(

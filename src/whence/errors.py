@@ -130,7 +130,7 @@ class PageNotFound(NotFound, code="PAGE_NOT_FOUND"):
 
 
 class PageImageNotFound(NotFound, code="PAGE_IMAGE_NOT_FOUND"):
-    """There are no pictures of this document's pages: only those of PDF files whose original was kept can be shown"""
+    """There are no pictures of this document's pages: only those of PDF files and pictures whose original was kept can be shown"""
 
 
 class JobNotFound(NotFound, code="JOB_NOT_FOUND"):

@@ -103,6 +103,8 @@ class Page:
     number: int
     start: int
     end: int
+    confidence: float | None = None
+    """From 0 to 1, of a page whose text was recognised (OCR)."""
 
 
 VALID_FROM = "validFrom"

@@ -55,10 +55,10 @@ def pdf(
     return _write(contents, font, key=key, encryption=encryption, compressed=compressed, shown=shown)
 
 
-def scanned_pdf(pages: int) -> bytes:
-    """Pages that show a picture, as a scanner makes them."""
+def scanned_pdf(pages: int, picture: bytes = bytes(range(256)) * 4, width: int = 32) -> bytes:
+    """Pages that show a picture, as a scanner makes them. It has a byte of grey for each pixel."""
     content = f"q {_WIDTH} 0 0 {_HEIGHT} 0 0 cm /Im1 Do Q".encode()
-    return _write([content] * pages, _Font({}), compressed=True, picture=bytes(range(256)) * 4)
+    return _write([content] * pages, _Font({}), compressed=True, picture=picture, picture_width=width)
 
 
 def _content(paragraphs: Sequence[str], font: _Font) -> bytes:
@@ -96,6 +96,7 @@ def _write(
     encryption: bytes | None = None,
     compressed: bool,
     picture: bytes | None = None,
+    picture_width: int = 32,
     shown: Sequence[str] = (),
 ) -> bytes:
     objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", *_FONTS]
@@ -103,9 +104,8 @@ def _write(
     objects.append(_stream(_to_unicode(font), map_number + 1, key, compressed=False))
     resources = b"/Font << /F1 3 0 R /F2 4 0 R >>"
     if picture is not None:
-        side = (
-            b"/Width 32 /Height 32 /ColorSpace /DeviceGray /BitsPerComponent 8 /Type /XObject /Subtype /Image"
-        )
+        size = b"/Width %d /Height %d" % (picture_width, len(picture) // picture_width)
+        side = size + b" /ColorSpace /DeviceGray /BitsPerComponent 8 /Type /XObject /Subtype /Image"
         objects.append(_stream(picture, len(objects) + 1, key, compressed=True, more=side))
         resources += b" /XObject << /Im1 %d 0 R >>" % len(objects)
     kids = []

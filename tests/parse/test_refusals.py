@@ -12,7 +12,7 @@ from tests.files.office import docx, encrypted_office, epub, html_body, odt, ppt
 from tests.files.pdf import pdf, scanned_pdf
 
 from whence.errors import UnreadableDocument
-from whence.parse import Limits, Parser
+from whence.parse import Limits, Parser, ocr
 from whence.parse.parsed import MEGABYTE
 
 PARAGRAPHS = ["# Title", *SENTENCES]
@@ -145,12 +145,13 @@ async def test_an_owner_who_forbids_changes_does_not_forbid_reading(parser: Pars
     assert SENTENCES[2] in (await parser.parse(path, name="owned.pdf")).text
 
 
+@pytest.mark.skipif(ocr.installed(), reason="the extra whence-kb[ocr] is installed")
 async def test_scanned_pages_are_counted(parser: Parser, tmp_path: Path) -> None:
     path = tmp_path / "original"
     path.write_bytes(scanned_pdf(3))
     assert (
         await refusal(parser, path, "a.pdf")
-    ).message == "Its 3 pages hold no text, as when paper is scanned"
+    ).message == "Its 3 pages hold no text, as when paper is scanned; to read scans, install whence-kb[ocr]"
 
 
 @pytest.mark.parametrize(

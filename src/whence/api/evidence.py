@@ -21,9 +21,10 @@ MAX_ITEMS = 100
 MAX_OFFSET = 2**31 - 1
 INCLUDE_RECTS = "Add `pages`: the rectangles of the quote on the pages of a PDF."
 REASON = (
-    "Why there are no rectangles: `no_layout` (not a PDF), `text_differs` (the page's characters are not those of the stored text), "
+    "Why there are no rectangles: `no_layout` (neither a PDF nor a picture), `text_differs` (the page's characters are not those of the stored text), "
     "`text_overlaps` (other characters lie over them), `unreadable`, `no_original`."
 )
+CONFIDENCE = "From 0 to 1, of a page whose text was recognised by OCR; else null."
 NotThere = Literal["not_found", "no_quote", "text_changed"]
 Offset = Annotated[int, whole(0, MAX_OFFSET)]
 
@@ -46,6 +47,7 @@ class PageRectsModel(AnswerShape):
         description="One for each line, in 0 to 1 of the page as it is shown, from its top left corner."
     )
     reason: Reason | None = Field(description=REASON)
+    confidence: float | None = Field(description=CONFIDENCE)
 
 
 class LocationModel(AnswerShape):
@@ -91,6 +93,7 @@ class PageModel(AnswerShape):
     rotation: int | None
     image: bool = Field(description="Whether there is a picture of it.")
     reason: Reason | None = Field(description=REASON)
+    confidence: float | None = Field(description=CONFIDENCE)
 
 
 class EvidenceItem(RequestShape):

@@ -78,12 +78,16 @@ def chunk_metadata(
     source_page: int | None = None,
     token_count: int | None = None,
     table_head: str = "",
+    confidence: float | None = None,
 ) -> dict[str, Any]:
     """The same keys for every strategy. The parser knows the page, the embedder the token count.
 
-    A chunk that begins inside a table also has `tableHead`, the line with the column names.
+    A chunk that begins inside a table also has `tableHead`, the line with the column names. One with recognised text (OCR) has
+    `ocr` and the lowest `confidence` of its pages.
     """
-    cut_table = {"tableHead": table_head} if table_head else {}
+    more: dict[str, Any] = {"tableHead": table_head} if table_head else {}
+    if confidence is not None:
+        more |= {"ocr": True, "confidence": confidence}
     return {
         "strategy": strategy,
         "startOffset": chunk.start_offset,
@@ -93,7 +97,7 @@ def chunk_metadata(
         "source_page": source_page,
         "char_offset": chunk.start_offset,
         "token_count": token_count,
-        **cut_table,
+        **more,
     }
 
 

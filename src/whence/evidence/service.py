@@ -4,6 +4,7 @@ import logging
 from collections import OrderedDict, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, TypeVar
 from uuid import UUID
 
@@ -19,7 +20,8 @@ from whence.evidence.layout import Layout, Reason, Rect
 from whence.evidence.location import Heading, Location, headings_of, locate, needs_text, pages_of, trail
 from whence.models import Document, Page
 from whence.parse import Parser, Refused, is_code
-from whence.parse.detect import PDF
+from whence.parse.detect import IMAGES, PDF
+from whence.parse.shown import ShownPage
 from whence.store import Store
 from whence.store.evidence import PagedDocument, StoredLayout, TextSpan
 from whence.store.originals import Originals
@@ -29,6 +31,8 @@ T = TypeVar("T")
 Size = tuple[float, float, int]
 """Width, height, rotation."""
 
+SHOWN = IMAGES | {PDF}
+"""Formats whose pages have sizes and pictures."""
 MAX_SPAN = 100_000
 """Characters."""
 CONTEXT = 160
@@ -53,6 +57,8 @@ class PageRects:
     rects: tuple[Rect, ...] | None
     reason: Reason | None
     """Why there are no rectangles."""
+    confidence: float | None
+    """From 0 to 1, of a page whose text was recognised (OCR)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +88,7 @@ class PageSize:
     image: bool
     """Whether there is a picture of it."""
     reason: Reason | None
+    confidence: float | None
 
 
 class Kept(Generic[T]):
@@ -213,7 +220,7 @@ class Evidence:
         """The layout of each page, from the cache or from the original; or the reason why there is none."""
         if not pages:
             return {}
-        if document.mime != PDF:
+        if document.mime not in SHOWN:
             return dict.fromkeys(pages, "no_layout")
         stored = await self._store.evidence.layouts(document, list(pages))
         found: dict[int, Layout | Reason] = {one.page: Layout.unpacked(*one[1:]) for one in stored}
@@ -229,7 +236,7 @@ class Evidence:
         texts = await self._store.evidence.pieces(document.project_id, spans)
         try:
             async with self._originals.as_file(document.original_key) as path:
-                shown = await self._parser.shown(path, list(pages))
+                shown = await self._shown(path, document.mime, pages)
         except (Refused, NotFound, StorageUnavailable) as exc:
             log.warning("No layout of the pages of %s: %s", document.id, exc)
             return dict.fromkeys(pages, "no_original" if isinstance(exc, NotFound) else "unreadable")
@@ -240,6 +247,15 @@ class Evidence:
                 size = layout.width, layout.height, layout.rotation
                 await self._store.evidence.put_layout(document, StoredLayout(number, *size, layout.packed()))
                 found[number] = layout
+        return found
+
+    async def _shown(self, path: Path, mime: str, pages: Mapping[int, Page]) -> dict[int, ShownPage]:
+        """The pages as they are shown; those whose text was recognised are recognised again."""
+        own = [number for number, page in pages.items() if page.confidence is None]
+        found = await self._parser.shown(path, own) if own and mime == PDF else {}
+        for number, page in pages.items():
+            if page.confidence is not None:
+                found[number], _, _ = await self._parser.scan(path, number, mime=mime)
         return found
 
     async def pages(self, document: Document) -> list[PageSize]:
@@ -254,7 +270,7 @@ class Evidence:
         """The page as PNG. Raises `PageNotFound`, `PageImageNotFound` and `UnreadableDocument`."""
         paged = await self._paged(document)
         details = {"document_id": str(document.id), "page": number}
-        if paged is None or paged.mime != PDF or paged.original_key is None:
+        if paged is None or paged.mime not in SHOWN or paged.original_key is None:
             raise PageImageNotFound(details=details)
         if number not in (page.number for page in paged.pages):
             raise PageNotFound(details={**details, "pages": len(paged.pages)})
@@ -263,7 +279,7 @@ class Evidence:
         if image is None:
             try:
                 async with self._originals.as_file(paged.original_key) as path:
-                    image = await self._parser.image(path, number, width)
+                    image = await self._parser.image(path, number, width, mime=paged.mime)
             except Refused as exc:
                 raise UnreadableDocument(exc.message, details={**details, "reason": exc.reason}) from exc
             self._images.put(key, image, len(image))
@@ -275,14 +291,14 @@ class Evidence:
 
     async def _sizes(self, document: PagedDocument) -> tuple[Mapping[int, Size], Reason | None]:
         """Width, height and rotation of each page, or the reason why they are not known."""
-        if document.mime != PDF or document.original_key is None:
-            return {}, "no_layout" if document.mime != PDF else "no_original"
+        if document.mime not in SHOWN or document.original_key is None:
+            return {}, "no_original" if document.mime in SHOWN else "no_layout"
         key = document.id, document.version
         sizes = self._sizes_kept.get(key)
         if sizes is None:
             try:
                 async with self._originals.as_file(document.original_key) as path:
-                    sizes = dict(enumerate(await self._parser.sizes(path), 1))
+                    sizes = dict(enumerate(await self._parser.sizes(path, mime=document.mime), 1))
             except (Refused, NotFound, StorageUnavailable) as exc:
                 log.warning("No sizes of the pages of %s: %s", document.id, exc)
                 return {}, "no_original" if isinstance(exc, NotFound) else "unreadable"
@@ -312,6 +328,7 @@ def _on_page(page: Page, layout: Layout | Reason, span: TextSpan) -> PageRects:
         end=end,
         rects=found if isinstance(found, tuple) else None,
         reason=found if isinstance(found, str) else None,
+        confidence=page.confidence,
     )
 
 
@@ -326,4 +343,5 @@ def _page_size(page: Page, size: Size | None, reason: Reason | None) -> PageSize
         rotation=rotation,
         image=size is not None,
         reason=reason,
+        confidence=page.confidence,
     )

@@ -118,12 +118,19 @@ def _chunks(
                 source_page=page_at(parsed.pages, chunk.start_offset),
                 token_count=counts.get(content),
                 table_head=head,
+                confidence=_confidence(parsed, chunk),
             ),
             created_at=moment,
         )
         for index, (chunk, ident, kept, content, head) in enumerate(rows)
         if (kept is None) == new
     )
+
+
+def _confidence(parsed: Parsed, chunk: ChunkResult) -> float | None:
+    """The lowest of the recognised pages that the chunk is on; None if there are none."""
+    on = (page for page in parsed.pages if page.start < chunk.end_offset and chunk.start_offset < page.end)
+    return min((page.confidence for page in on if page.confidence is not None), default=None)
 
 
 async def _insert_vectors(tx: Store, job: Job, version: Version, held: HeldDocument) -> None:

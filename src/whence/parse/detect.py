@@ -4,6 +4,8 @@ import re
 from mimetypes import MimeTypes
 from pathlib import PurePosixPath
 
+from whence.parse import ocr
+
 OFFICE = "application/vnd.openxmlformats-officedocument."
 DOCX = OFFICE + "wordprocessingml.document"
 PPTX = OFFICE + "presentationml.presentation"
@@ -20,9 +22,14 @@ ZIP = "application/zip"
 GZIP = "application/gzip"
 OLE = "application/x-ole-storage"
 BINARY = "application/octet-stream"
+PNG = "image/png"
+JPEG = "image/jpeg"
+TIFF = "image/tiff"
 
 ZIPPED = frozenset({DOCX, PPTX, XLSX, ODT, EPUB})
 """Formats that are zip files."""
+IMAGES = frozenset({PNG, JPEG, TIFF})
+"""Pictures, which only OCR can read."""
 READ_BY_CHILD = ZIPPED | {PDF, RTF, HTML, MAIL}
 """Formats that the child process reads; others are only decoded."""
 
@@ -62,11 +69,20 @@ _TEXT_FORMATS = _CODE_FORMATS | {
 }
 _TEXT_SUFFIXES = {suffix: mime for mime, suffixes in _TEXT_FORMATS.items() for suffix in suffixes}
 _ZIP_SUFFIXES = {".docx": DOCX, ".pptx": PPTX, ".xlsx": XLSX, ".odt": ODT, ".epub": EPUB}
-_ENDINGS = {**_TEXT_SUFFIXES, **_ZIP_SUFFIXES, ".pdf": PDF, ".rtf": RTF}
+_IMAGE_ENDINGS = {".png": PNG, ".jpg": JPEG, ".jpeg": JPEG, ".tif": TIFF, ".tiff": TIFF}
+_ENDINGS = {**_TEXT_SUFFIXES, **_ZIP_SUFFIXES, **_IMAGE_ENDINGS, ".pdf": PDF, ".rtf": RTF}
 _KNOWN_TYPES = MimeTypes()
 ZIP_FOLDERS = {"word/": DOCX, "ppt/": PPTX, "xl/": XLSX}
 """A folder inside the zip file that only this format has."""
-_MARKS = {b"{\\rtf": RTF, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": OLE, b"\x1f\x8b\x08": GZIP}
+_MARKS = {
+    b"{\\rtf": RTF,
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": OLE,
+    b"\x1f\x8b\x08": GZIP,
+    b"\x89PNG\r\n\x1a\n": PNG,
+    b"\xff\xd8\xff": JPEG,
+    b"II*\0": TIFF,
+    b"MM\0*": TIFF,
+}
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 # Like PDF readers, accept the mark anywhere in the first kilobyte.
 _PDF_MARK = re.compile(rb"(?s).{0,1024}%PDF-\d")
@@ -119,7 +135,8 @@ def is_mostly_printable(content: bytes) -> bool:
 
 def readable(mime: str) -> bool:
     """Whether files of this type can become documents: a format with a reader, a text format, or one of them packed."""
-    return mime in READ_BY_CHILD or mime in _TEXT_FORMATS or mime == GZIP
+    is_picture = mime in IMAGES and ocr.installed()
+    return mime in READ_BY_CHILD or mime in _TEXT_FORMATS or mime == GZIP or is_picture
 
 
 def is_code(mime: str) -> bool:
@@ -130,7 +147,7 @@ def is_code(mime: str) -> bool:
 def type_of_ending(ending: str) -> str | None:
     """The media type for this ending if the child process reads it (`.pdf`), else None (`.txt`)."""
     mime = _ENDINGS.get(ending)
-    return mime if mime in READ_BY_CHILD else None
+    return mime if mime in READ_BY_CHILD or mime in IMAGES else None
 
 
 def _zip_format(head: bytes, suffix: str) -> str:

@@ -13,11 +13,23 @@ from tempfile import NamedTemporaryFile
 from typing import IO, Any, Self
 
 from whence.errors import UnreadableDocument
-from whence.models import is_blank
+from whence.models import Page, is_blank
+from whence.parse import ocr
 from whence.parse.dates import front_matter_date
 from whence.parse.decode import decode
-from whence.parse.detect import GZIP, HEAD, MARKDOWN, OLE, READ_BY_CHILD, charset_of, detect, readable
-from whence.parse.parsed import MEGABYTE, Parsed, Refused, in_megabytes
+from whence.parse.detect import (
+    GZIP,
+    HEAD,
+    IMAGES,
+    MARKDOWN,
+    OLE,
+    PDF,
+    READ_BY_CHILD,
+    charset_of,
+    detect,
+    readable,
+)
+from whence.parse.parsed import MEGABYTE, Parsed, Refused, in_megabytes, join_pages
 from whence.parse.process import Child, Limits, Looked
 from whence.parse.shown import ShownPage
 from whence.parse.turns import Turns
@@ -70,9 +82,12 @@ class Parser:
             found, charset = await asyncio.to_thread(_look, path, name, mime), charset_of(mime)
             if found == GZIP:
                 return await self._parse_packed(path, name, project)
+            if found in IMAGES:
+                return await self._recognised(path, await self._picture(path, found))
             if found in READ_BY_CHILD:
                 async with self._child(project) as child:
-                    return await child.ask(path, mime=found, charset=charset)
+                    parsed = await child.ask(path, mime=found, charset=charset)
+                return await self._recognised(path, parsed) if found == PDF else parsed
             return await asyncio.to_thread(_read_text, path, found, charset, self._limits.text)
         except Refused as exc:
             log.info("A document cannot be read: %s; %s", exc.reason, exc.cause or exc.message)
@@ -98,14 +113,42 @@ class Parser:
             found[page.number] = page
         return found
 
-    async def sizes(self, path: Path) -> list[tuple[float, float, int]]:
-        """Width, height and rotation of every page of a PDF, as it is shown."""
-        answer, _ = await self._look(path, "sizes")
+    async def scan(self, path: Path, number: int, *, mime: str) -> tuple[ShownPage, str, float]:
+        """A page without text, recognised: its words, its text, and the confidence from 0 to 1."""
+        answer, content = await self._look(path, "scan", number=number, mime=mime)
+        page, _ = ShownPage.unpacked(answer["page"], content)
+        return page, answer["text"], answer["confidence"]
+
+    async def _picture(self, path: Path, mime: str) -> Parsed:
+        """A picture before its text is recognised."""
+        count = len(await self.sizes(path, mime=mime))
+        pages = tuple(Page(number=number, start=0, end=0) for number in range(1, count + 1))
+        return Parsed(text="", mime=mime, pages=pages)
+
+    async def _recognised(self, path: Path, parsed: Parsed) -> Parsed:
+        """The document with the text of the pages that have none of their own. Each page has the time of a document."""
+        texts = {page.number: parsed.text[page.start : page.end] for page in parsed.pages}
+        scanned = [number for number, text in texts.items() if not text]
+        if not scanned or not ocr.installed():
+            return parsed
+        sure: dict[int, float] = {}
+        for number in scanned:
+            _, texts[number], confidence = await self.scan(path, number, mime=parsed.mime)
+            sure |= {number: round(confidence, 3)} if texts[number] else {}
+        text, pages = join_pages(texts.values())
+        if not text:
+            raise Refused("no_text")
+        known = tuple(replace(page, confidence=sure.get(page.number)) for page in pages)
+        return replace(parsed, text=text, pages=known)
+
+    async def sizes(self, path: Path, *, mime: str) -> list[tuple[float, float, int]]:
+        """Width, height and rotation of every page, as it is shown."""
+        answer, _ = await self._look(path, "sizes", mime=mime)
         return [(width, height, rotation) for width, height, rotation in answer["sizes"]]
 
-    async def image(self, path: Path, number: int, width: int) -> bytes:
-        """A page of a PDF as PNG."""
-        _, content = await self._look(path, "image", number=number, width=width)
+    async def image(self, path: Path, number: int, width: int, *, mime: str) -> bytes:
+        """A page as PNG."""
+        _, content = await self._look(path, "image", number=number, width=width, mime=mime)
         return content
 
     async def _look(self, path: Path, question: str, **options: Any) -> Looked:
@@ -154,6 +197,8 @@ def _look(path: Path, name: str, declared: str | None) -> str:
             if any(_ENCRYPTED_PACKAGE in block for block in iter(lambda: file.read(MEGABYTE), b"")):
                 raise Refused("encrypted")
             raise Refused("unsupported", _OLD_OFFICE)
+    if found in IMAGES and not ocr.installed():
+        raise Refused("unsupported", f"This is a picture; {ocr.HINT}")
     if not readable(found):
         raise Refused("unsupported", f"Files of this kind cannot be read: {found}")
     return found

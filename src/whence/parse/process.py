@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
 from whence.models import Page
+from whence.parse import ocr
 from whence.parse.parsed import MEGABYTE, Parsed, Refused, in_megabytes
 from whence.settings import Settings
 from whence.text.dates import read_moment
@@ -57,7 +58,7 @@ class Limits:
     def of(cls, settings: Settings) -> "Limits":
         return cls(
             processes=settings.parse_processes,
-            memory=settings.parse_memory_mb * MEGABYTE,
+            memory=settings.parse_memory_mb * MEGABYTE + (ocr.MEMORY if ocr.installed() else 0),
             seconds=settings.parse_seconds,
             cpu_seconds=settings.parse_cpu_seconds,
             text=settings.parse_text_mb * MEGABYTE,

@@ -372,11 +372,20 @@ def _types(mimes: Sequence[str], extensions: Sequence[str]) -> dict[str, list[st
 
 
 def page_map(pages: Sequence[Page]) -> Jsonb | None:
-    return Jsonb([[page.number, page.start, page.end] for page in pages]) if pages else None
+    """A recognised page has its confidence as a fourth number."""
+    return Jsonb([_entry(page) for page in pages]) if pages else None
 
 
-def pages(page_map: list[list[int]] | None) -> tuple[Page, ...]:
-    return tuple(Page(number=number, start=start, end=end) for number, start, end in page_map or ())
+def pages(page_map: list[list[Any]] | None) -> tuple[Page, ...]:
+    return tuple(
+        Page(number=number, start=start, end=end, confidence=more[0] if more else None)
+        for number, start, end, *more in page_map or ()
+    )
+
+
+def _entry(page: Page) -> list[float]:
+    recognised = [] if page.confidence is None else [page.confidence]
+    return [page.number, page.start, page.end, *recognised]
 
 
 def _not_found(document_id: UUID) -> DocumentNotFound:

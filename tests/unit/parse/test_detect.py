@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.files.every import every_format
 from tests.files.office import encrypted_office, zipped
 
-from whence.parse import detect, readable
+from whence.parse import detect, ocr, readable
 from whence.parse.detect import BINARY, HEAD, OLE, ZIP
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
@@ -17,7 +17,6 @@ ELF = b"\x7fELF\x02\x01\x01\x00" + bytes(40)
 @pytest.mark.parametrize(
     ("content", "mime"),
     [
-        (PNG, BINARY),
         (ELF, BINARY),
         (bytes(range(256)), BINARY),
         (encrypted_office(), OLE),
@@ -26,6 +25,16 @@ ELF = b"\x7fELF\x02\x01\x01\x00" + bytes(40)
 def test_binaries(name: str, content: bytes, mime: str) -> None:
     assert detect(name, content) == mime
     assert not readable(mime)
+
+
+def test_a_picture_can_be_read_by_ocr() -> None:
+    for content, mime in (
+        (PNG, "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"II*\0\x08", "image/tiff"),
+    ):
+        assert detect("a.txt", content) == mime
+        assert readable(mime) == ocr.installed()
 
 
 @pytest.mark.parametrize(
@@ -64,7 +73,7 @@ def test_what_the_sender_says_counts_last() -> None:
     assert detect("a.json", b"{}", declared="text/csv") == "application/json"
     assert detect("a", b"<html>", declared="text/csv") == "text/html"
     assert detect("a", b"x", declared="application/pdf") == "text/plain"
-    assert detect("a", PNG, declared="text/plain") == BINARY
+    assert detect("a", PNG, declared="text/plain") == "image/png"
 
 
 @pytest.mark.timeout(10)

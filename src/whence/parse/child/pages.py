@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from pypdfium2 import raw
 
 from whence.parse.child.pdfium import opened, text_page
+from whence.parse.child.scans import frame, frame_sizes, scan
+from whence.parse.detect import PDF
 from whence.parse.parsed import Refused
 from whence.parse.shown import SCALE, UNWANTED, ShownPage
 
@@ -27,6 +29,8 @@ _NOT_SHOWN = np.array(
 )
 _THIN = 0.05
 """Points. A glyph without an outline has a box without a height."""
+_LESS = 0.01
+"""Pixels: pdfium rounds up."""
 _LEVEL = 3
 _HIGH_SURROGATE, _LOW_SURROGATE, _NO_SURROGATE = 0xD800, 0xDC00, 0xE000
 _POINTER = ctypes.c_void_p
@@ -56,8 +60,10 @@ def shown(path: Path, numbers: list[int]) -> tuple[dict[str, Any], bytes]:
     return {"pages": heads}, b"".join(contents)
 
 
-def sizes(path: Path) -> tuple[dict[str, Any], bytes]:
+def sizes(path: Path, mime: str) -> tuple[dict[str, Any], bytes]:
     """Width, height and rotation of every page."""
+    if mime != PDF:
+        return {"sizes": frame_sizes(path)}, b""
     with opened(path) as document:
         found = []
         for number in range(len(document)):
@@ -66,14 +72,19 @@ def sizes(path: Path) -> tuple[dict[str, Any], bytes]:
     return {"sizes": found}, b""
 
 
-def image(path: Path, number: int, width: int) -> tuple[dict[str, Any], bytes]:
+def image(path: Path, number: int, width: int, mime: str) -> tuple[dict[str, Any], bytes]:
     """A PNG of the page, `width` pixels wide, or narrower where it would be too high."""
+    if mime != PDF:
+        with frame(path, number) as picture:
+            scale = min(width / picture.width, _HIGHEST / picture.height)
+            size = tuple(max(round(side * scale), 1) for side in picture.size)
+            return {}, _png(np.asarray(picture.resize(size)))
     with opened(path) as document:
         if not 1 <= number <= len(document):
             raise Refused("corrupt", f"The file has no page {number}")
         with closing(document[number - 1]) as page:
             across, down = page.get_size()
-            scale = min(width / max(across, 1), _HIGHEST / max(down, 1))
+            scale = min((width - _LESS) / max(across, 1), (_HIGHEST - _LESS) / max(down, 1))
             with closing(page.render(scale=scale, rev_byteorder=True)) as bitmap:
                 return {}, _png(bitmap.to_numpy())
 
@@ -163,5 +174,6 @@ LOOKS: dict[str, Callable[..., tuple[dict[str, Any], bytes]]] = {
     "shown": shown,
     "sizes": sizes,
     "image": image,
+    "scan": scan,
 }
 """The questions that the server may ask."""

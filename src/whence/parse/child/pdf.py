@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from whence.parse import ocr
 from whence.parse.child.kreuzberg import date_of, extract
 from whence.parse.child.pdfium import texts
 from whence.parse.detect import PDF
@@ -50,9 +51,11 @@ def read(path: Path) -> Parsed:
     pages = result.pages or []
     plain = keep_hyphens({page["page_number"]: page["content"] for page in pages} | texts(path))
     text, spans = join_pages(structured(plain[number], blocks[number]) for number in sorted(plain))
-    if not text:
-        count = "page" if len(pages) == 1 else "pages"
-        raise Refused("no_text", f"Its {len(pages)} {count} hold no text, as when paper is scanned")
+    if not text and not ocr.installed():
+        count = "page" if len(plain) == 1 else "pages"
+        raise Refused(
+            "no_text", f"Its {len(plain)} {count} hold no text, as when paper is scanned; {ocr.HINT}"
+        )
     return Parsed(text=text, mime=PDF, pages=spans, dated_at=date_of(result))
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from whence.models import Page, is_blank
+from whence.parse import ocr
 from whence.parse.child import archive, pdf
 from whence.parse.child.kreuzberg import (
     MARK,
@@ -65,7 +66,7 @@ def read(path: Path, mime: str, *, charset: str | None, memory: int) -> Parsed:
     else:
         result = extract(path, mime)
         parsed = Parsed(text=unescape(result.content), mime=mime, dated_at=date_of(result))
-    if is_blank(parsed.text):
+    if is_blank(parsed.text) and not (mime == PDF and ocr.installed()):
         raise Refused("no_text")
     # PostgreSQL cannot store NUL.
     return replace(parsed, text=parsed.text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
