@@ -15,7 +15,7 @@ HASHED := --require-hashes --only-binary :all: -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format test-histories soak bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo docs http-docs ui ui-check audit sbom wheel lock clean
+.PHONY: help setup run test test-clients check format test-histories soak bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo docs http-docs ui ui-check audit sbom wheel lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,6 +77,17 @@ check: $(VENV)/.dev ## formatting, lint, types, import contracts
 format: $(VENV)/.dev ## format the code and mend what lint can mend
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
+
+# The packages of others that speak OpenAI's protocol live apart: nothing else needs them.
+.clients-venv/.ready: requirements/clients.txt $(VENV)/.run
+	@echo "Installing OpenAI's, LangChain's and LiteLLM's clients into .clients-venv ..."
+	@$(BIN)/python -m venv .clients-venv
+	@$(BIN)/uv pip install --quiet --python .clients-venv/bin/python $(HASHED) $< 2>/dev/null \
+	  || .clients-venv/bin/python -m pip install --quiet --disable-pip-version-check $(HASHED) $<
+	@touch $@
+
+test-clients: $(VENV)/.dev .clients-venv/.ready ## ask a server with the real clients of OpenAI, LangChain and LiteLLM
+	@$(BIN)/python -m pytest -q -n 0 tests/api/test_real_clients.py
 
 bench: $(VENV)/.dev ## measure the HTTP server against bare SQL, print the ratios
 	@$(BIN)/python -m benchmarks.chunk_api $(ARGS)
@@ -149,10 +160,11 @@ lock: $(VENV)/.dev ## pin the requirements anew from pyproject.toml
 	@$(COMPILE) --extra ocr -c requirements/run.txt pyproject.toml -o requirements/ocr.txt
 	@$(COMPILE) requirements/bench-chunking.in -o requirements/bench-chunking.txt
 	@$(COMPILE) requirements/docs.in -o requirements/docs.txt
+	@$(COMPILE) requirements/clients.in -o requirements/clients.txt
 	@$(COMPILE) requirements/node.in -o requirements/node.txt
 	@$(COMPILE) requirements/audit.in -o requirements/audit.txt
 	@$(COMPILE) --group dev -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
 
 clean: ## remove .venv and every cache
-	@rm -rf $(VENV) ui/node_modules src/whence/web/static .bench-venv .docs-venv .audit-venv site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
+	@rm -rf $(VENV) ui/node_modules src/whence/web/static .bench-venv .docs-venv .clients-venv .audit-venv site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

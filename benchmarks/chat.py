@@ -20,7 +20,7 @@ from benchmarks.retrieval import DATA, questions, shelve
 
 from whence.app import App, choose_answerer
 from whence.chat import Asked, Chat
-from whence.providers import Completion, JSONSchema, Message
+from whence.providers import NOTHING_PASSED_ON, Completion, JSONSchema, Message, PassedOn
 from whence.search import Question
 from whence.settings import Settings
 
@@ -36,9 +36,9 @@ class Instant:
     model = "instant"
 
     async def stream(
-        self, messages: Sequence[Message], *, max_tokens: int, temperature: float = 0
+        self, messages: Sequence[Message], *, max_tokens: int, passed_on: PassedOn = NOTHING_PASSED_ON
     ) -> AsyncGenerator[str | Completion, None]:
-        del messages, max_tokens, temperature
+        del messages, max_tokens, passed_on
         pieces = [_SENTENCE.format(number) for number in range(1, 6)]
         for piece in pieces:
             yield piece

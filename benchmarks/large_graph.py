@@ -25,7 +25,17 @@ from whence.extract.extractors import Extractors, ModelExtractor
 from whence.extract.run import Extraction
 from whence.extract.scheduling import Orders, Prices
 from whence.models import new_id
-from whence.providers import ChatModel, Completion, Embedded, Embedders, JSONSchema, Message, open_chat_model
+from whence.providers import (
+    NOTHING_PASSED_ON,
+    ChatModel,
+    Completion,
+    Embedded,
+    Embedders,
+    JSONSchema,
+    Message,
+    PassedOn,
+    open_chat_model,
+)
 from whence.providers.minilm import MiniLMEmbedder
 from whence.search import Search
 from whence.settings import Settings
@@ -167,9 +177,9 @@ class Timed:
         return self.chat.model
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int
+        self, messages: Sequence[Message], *, max_tokens: int, passed_on: PassedOn = NOTHING_PASSED_ON
     ) -> AsyncGenerator[str | Completion, None]:
-        return self.chat.stream(messages, max_tokens=max_tokens)
+        return self.chat.stream(messages, max_tokens=max_tokens, passed_on=passed_on)
 
     async def complete(
         self, messages: Sequence[Message], *, max_tokens: int, schema: JSONSchema | None = None

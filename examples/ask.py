@@ -28,6 +28,9 @@ def main() -> None:
         run(environment, "ingest", "--strategy", "paragraph", "--max", "600", str(DOCUMENTS))
         for question in QUESTIONS:
             run(environment, "ask", question)
+        evidence = Path(tempfile.gettempdir()) / "whence-evidence.html"
+        run(environment, "ask", QUESTIONS[0], "--evidence", str(evidence))
+        print(f"\nOpen {evidence}: the answer with its quotes and the highlighted lines of the pages.")
 
 
 def run(environment: dict[str, str], *arguments: str) -> None:

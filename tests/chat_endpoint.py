@@ -58,7 +58,7 @@ def echo(messages: Messages) -> str:
 
 
 def usage(messages: Messages, text: str) -> dict[str, int]:
-    prompt, answer = sum(len(one["content"].split()) for one in messages), len(text.split())
+    prompt, answer = sum(len((one["content"] or "").split()) for one in messages), len(text.split())
     return {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer}
 
 

@@ -33,6 +33,7 @@ _TITLES = {
     "corrections": "Corrections",
     "conversations": "Conversations",
     "evidence": "Evidence",
+    "links": "Links",
     "graph": "Graph",
     "extraction": "Extraction",
     "projects": "Projects",

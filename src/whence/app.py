@@ -18,7 +18,6 @@ from whence.extract.scheduling import Orders, Prices
 from whence.fetch import FetchRules
 from whence.ingest import Inbox, Ingest, Receiver, Remover, Room, Visitor, cancel_ingest
 from whence.jobs import Duties, working
-from whence.links import Links
 from whence.models import ExtractorName, Job
 from whence.offline import answerer
 from whence.offline.extractor import RulesExtractor
@@ -113,10 +112,6 @@ class App:
     @property
     def conversations(self) -> Conversations:
         return Conversations(self.store, self.chat)
-
-    @property
-    def links(self) -> Links:
-        return Links(self.settings.link_base)
 
     @property
     def receiver(self) -> Receiver:

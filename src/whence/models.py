@@ -289,6 +289,7 @@ class Place:
     as_of: datetime
     """The time that orders its claims: the document's own date, else that of its version."""
     ordered_by: OrderedBy
+    document_version: int
 
 
 Operation = Literal["created", "updated", "confirmed", "set"]

@@ -41,7 +41,10 @@ ANSWER = {
     "citations",
     "notes",
 }
-SOURCE = {"id", "documentId", "chunkIndex", "chunkText", "source", "distance", "page"}
+SOURCE = {
+    *("id", "documentId", "chunkIndex", "chunkText", "source", "distance", "page"),
+    *("startOffset", "endOffset", "documentVersion", "url"),
+}
 
 
 def shown(messages: Messages) -> dict[int, str]:

@@ -121,6 +121,11 @@ NEEDS: dict[str, Scope] = {
     "POST /api/v1/answers/{answer_id}/feedback": "read",
     "DELETE /api/v1/answers/{answer_id}/feedback": "read",
     "GET /api/v1/audit": "admin",
+    "GET /api/v1/links/resolve": "read",
+    "GET /api/v1/answers/{answer_id}/evidence.html": "read",
+    "GET /api/v1/answers/{answer_id}/evidence.json": "read",
+    "GET /api/v1/objects/{object_id}/evidence.html": "read",
+    "GET /api/v1/objects/{object_id}/evidence.json": "read",
     "POST /api/v1/projects": "admin",
     "GET /api/v1/projects": "read",
     "GET /api/v1/projects/{project_id}": "read",
@@ -194,6 +199,8 @@ class World:
             sent = {"files": {"file": ("a.txt", b"One.")}, "data": project}
         elif route in OF_PROJECT:
             sent = {"params": project}
+        elif path.endswith("/resolve"):
+            sent = {"params": {"document": ids["document_id"]}}
         elif route == "DELETE /api/v1/objects/{object_id}/claims":
             sent = {"params": {"property": "size"}}
         elif path.endswith("/spans"):

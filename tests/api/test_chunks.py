@@ -37,6 +37,8 @@ CHUNK_FIELDS = {
     "content_hash",
     "metadata",
     "created_at",
+    "document_version",
+    "url",
 }
 
 Get = Callable[[Sample, str], Awaitable[Any]]

@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 import openai
 import pytest
-from tests.api.chatting import ABSENT, CHAT, CITED, PROJECT, QUESTION, about, leave_to_chat, stock
+from tests.api.chatting import ABSENT, CHAT, PROJECT, QUESTION, about, leave_to_chat, stock
 from tests.api.ingesting import error_of
-from tests.chat_endpoint import ChatEndpoint, cut, in_characters, says, slow
+from tests.chat_endpoint import DONE, ChatEndpoint, cut, event, in_characters, says, sends, slow
 from tests.loopback import status
 
 from whence.settings import Settings
@@ -67,8 +67,12 @@ async def test_openais_client_asks_and_hears(library: openai.AsyncOpenAI) -> Non
     said = await library.chat.completions.create(model="default", messages=ASKED)
     (choice,) = said.choices
     extra = said.model_extra or {}
-    (cited,) = CITED.findall(choice.message.content or "")
-    assert choice.message.content == f"Everyone has thirty days of leave in a year [{cited}]."
+    assert choice.message.content == "Everyone has thirty days of leave in a year [1]."
+    (note,) = choice.message.annotations or []
+    place = note.url_citation
+    assert choice.message.content[place.start_index : place.end_index] == "[1]"
+    cited = extra["citations"][0]["chunkId"]
+    assert (place.title, place.url) == ("leave.md", extra["citations"][0]["url"] or place.url)
     assert (choice.finish_reason, said.model, said.object) == ("stop", "default", "chat.completion")
     assert extra["answeredBy"] == "test-1"
     assert cited in [source["id"] for source in extra["sources"]]
@@ -91,6 +95,8 @@ async def test_a_stream_says_the_same(library: openai.AsyncOpenAI) -> None:
     text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
     assert text == whole.choices[0].message.content
     assert last.choices[0].finish_reason == "stop"
+    notes = whole.choices[0].message.annotations or []
+    assert (last.choices[0].delta.model_extra or {})["annotations"] == [note.model_dump() for note in notes]
     assert last.model_extra == whole.model_extra
     assert (counted.choices, counted.usage) == ([], whole.usage)
     assert all("usage" in chunk.model_fields_set for chunk in chunks)
@@ -111,6 +117,94 @@ async def test_what_was_said_before_becomes_history(
     assert "pirate" not in system["content"] + last["content"]
     assert "parrot" not in system["content"] + last["content"]
     assert (hello["content"], good_day["content"]) == ("Hello.", "Good day.")
+
+
+async def test_numbers_of_earlier_answers_are_left_out(
+    library: openai.AsyncOpenAI, endpoint: ChatEndpoint
+) -> None:
+    said = "It is [1](http://x/d/1) so [2]. See a[1] and `b[2]`. [3]"
+    before: list[Any] = [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": said}]
+    await library.chat.completions.create(model="default", messages=[*before, *ASKED])
+    assert endpoint.prompts[-1][2]["content"] == "It is so. See a[1] and `b[2]`."
+
+
+@pytest.mark.parametrize("style", ["number", "id", "markdown", "none"])
+async def test_citations_in_every_style(library: openai.AsyncOpenAI, style: str) -> None:
+    more: Any = {"citation_style": style, "footnotes": True}
+    whole = await library.chat.completions.create(model="default", messages=ASKED, extra_body=more)
+    content, extra = whole.choices[0].message.content or "", whole.model_extra or {}
+    (citation,) = extra["citations"]
+    (note,) = whole.choices[0].message.annotations or []
+    place = note.url_citation
+    mark = content[place.start_index : place.end_index]
+    assert (
+        mark
+        == {
+            "number": "[1]",
+            "id": f"[{citation['chunkId']}]",
+            "markdown": f"[1]({extra['sources'][0]['url'] or mark[4:-1]})",
+            "none": "",
+        }[style]
+    )
+    said = f"Everyone has thirty days of leave in a year {mark}.".replace(" .", ".")
+    assert content.startswith(said + "\n\n")
+    assert content[citation["responseStart"] : citation["responseEnd"]] == said
+    assert content.endswith(" leave.md: “Everyone has thirty days of leave in a year.”")
+    stream = await library.chat.completions.create(
+        model="default", messages=ASKED, stream=True, extra_body=more
+    )
+    chunks = [chunk async for chunk in stream]
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == content
+    assert chunks[-1].model_extra == extra
+
+
+async def test_a_project_chooses_its_style(library: openai.AsyncOpenAI, running: str, key: str) -> None:
+    changed = {"config": {"citationStyle": "id"}}
+    async with httpx.AsyncClient(base_url=running, headers={"X-API-Key": key}) as client:
+        answer = await client.patch(f"/api/v1/projects/{PROJECT}", json=changed)
+    assert answer.json()["data"]["config"]["citationStyle"] == "id"
+    said = await library.chat.completions.create(model="default", messages=ASKED)
+    assert (said.model_extra or {})["citations"][0]["chunkId"] in (said.choices[0].message.content or "")
+
+
+async def test_json_is_the_models_affair(library: openai.AsyncOpenAI, endpoint: ChatEndpoint) -> None:
+    endpoint.default = says('{"days": [1]}')
+    wanted: Any = {"type": "json_object"}
+    said = await library.chat.completions.create(model="default", messages=ASKED, response_format=wanted)
+    assert said.choices[0].message.content == '{"days": [1]}'
+    assert endpoint.requests[-1].body["response_format"] == wanted
+
+
+async def test_tools_are_called_and_heard(library: openai.AsyncOpenAI, endpoint: ChatEndpoint) -> None:
+    function = {"name": "look", "arguments": '{"at": 1}'}
+    call = {"id": "call_1", "type": "function", "function": function}
+    tool: Any = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
+    asked: Any = {"model": "default", "tools": [tool], "tool_choice": "required"}
+    parts = [{"index": 0, **call, "function": {**function, "arguments": '{"at"'}}]
+    parts.append({"index": 0, "function": {"arguments": ": 1}"}})
+    endpoint.default = sends(
+        *(event({"tool_calls": [part]}) for part in parts), event({}, finish="tool_calls"), DONE
+    )
+    said = await library.chat.completions.create(messages=ASKED, **asked)
+    assert said.choices[0].finish_reason == "tool_calls"
+    assert said.choices[0].message.content is None
+    (made,) = said.choices[0].message.tool_calls or []
+    assert made.model_dump() == call
+    body = endpoint.requests[-1].body
+    assert (body["tools"], body["tool_choice"]) == ([tool], "required")
+    stream = await library.chat.completions.create(messages=ASKED, stream=True, **asked)
+    *_, last = [chunk async for chunk in stream]
+    (streamed,) = last.choices[0].delta.tool_calls or []
+    assert streamed.function is not None
+    assert streamed.function.arguments == function["arguments"]
+    endpoint.default = says("Everyone has thirty days of leave in a year [1].")
+    heard: list[Any] = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "Thirty."},
+    ]
+    said = await library.chat.completions.create(messages=[*ASKED, *heard], model="default", tools=[tool])
+    assert said.choices[0].message.content == "Everyone has thirty days of leave in a year [1]."
+    assert endpoint.requests[-1].body["messages"][-2:] == heard
 
 
 async def test_projects_are_the_models(library: openai.AsyncOpenAI, store: Store) -> None:

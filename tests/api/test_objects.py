@@ -26,8 +26,11 @@ OBJECT_FIELDS = {
     "ungrounded",
     "created_at",
     "updated_at",
+    "url",
 }
 CLAIM_FIELDS = {
+    "document_version",
+    "url",
     "id",
     "object_id",
     "property_name",

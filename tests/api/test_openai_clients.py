@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import openai
 import pytest
-from tests.api.chatting import CITED, LEAVE, QUESTION, stock
+from tests.api.chatting import LEAVE, QUESTION, stock
 from tests.api.ingesting import error_of
 
 from whence.store import Store
@@ -31,7 +31,7 @@ async def answer(library: openai.AsyncOpenAI, *messages: Any, **more: Any) -> st
 
 
 def is_quoted(said: str) -> bool:
-    return CITED.sub("", said).strip().rstrip(".").rstrip() in LEAVE
+    return said.replace("[1]", "").strip().rstrip(".").rstrip() in LEAVE
 
 
 async def test_any_key_will_do_where_none_is_needed(library: openai.AsyncOpenAI) -> None:
@@ -126,6 +126,26 @@ async def test_what_is_not_known_here_is_ignored(library: openai.AsyncOpenAI) ->
         extra_body={"stream_options": None, "keep_alive": "5m"},
     )
     assert is_quoted(said)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("n", 2),
+        ("response_format", {"type": "json_object"}),
+        ("response_format", {"type": "json_schema", "json_schema": {"name": "x", "schema": {}}}),
+        ("tool_choice", "required"),
+        ("tool_choice", {"type": "function", "function": {"name": "look"}}),
+        ("citation_style", "roman"),
+    ],
+)
+async def test_what_cannot_be_done_is_refused_by_name(
+    library: openai.AsyncOpenAI, field: str, value: Any
+) -> None:
+    with pytest.raises(openai.BadRequestError) as refused:
+        await answer(library, ASKED, tools=[TOOL], extra_body={field: value})
+    assert isinstance(refused.value.body, dict)
+    assert refused.value.body["details"]["parameter"] == field
 
 
 async def test_a_stream_tells_the_usage_when_it_is_asked(library: openai.AsyncOpenAI) -> None:

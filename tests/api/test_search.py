@@ -48,6 +48,7 @@ async def test_a_hit_has_its_chunk_its_document_its_place_and_its_scores(stocked
         "distance",
         "highlights",
         "alsoIn",
+        "url",
     }
     chunk = hit["chunk"]
     assert set(chunk) == CHUNK

@@ -54,6 +54,7 @@ from whence.store import (
     texts,
     vector_search,
     vectors,
+    versions,
 )
 from whence.store.answers import Ground
 from whence.store.connection import Connection, configure
@@ -94,6 +95,7 @@ from whence.store.pool import Row, Transaction
 from whence.store.staging import Batch
 
 PLANNED = (
+    versions,
     answers,
     audit,
     grounds,
@@ -258,6 +260,7 @@ SELECT project_id, id, document_id, id, '{{}}', '{{}}', CASE WHEN chunk_index = 
 FROM kb.chunks WHERE chunk_index < 10;
 INSERT INTO kb.answer_grounds SELECT a.project_id, a.id, n, a.id, 0, 10, CASE WHEN n = 1 THEN 'changed' END, CASE WHEN n = 1 THEN now() END
 FROM kb.answers a, generate_series(1, 3) n;
+INSERT INTO kb.document_versions SELECT project_id, id, v, now(), 'd', '{{}}', '{{}}' FROM kb.documents, generate_series(1, 5) v;
 INSERT INTO kb.chunk_extractions (project_id, chunk_id, job_id, schema_number, outcome, extracted_at)
 SELECT project_id, id, job_id, 1, 'empty', now() FROM kb.chunks LIMIT 20000;
 """
@@ -360,6 +363,9 @@ def reads() -> dict[str, Read]:
 
 def document_reads() -> dict[str, Read]:
     return {
+        "an old version": lambda s, rows: s.versions.old(rows[0][2], rows[0][3], 1),
+        "start of a chunk": lambda s, rows: s.versions.chunk_start(rows[0][2], UUID(rows[0][0])),
+        "chunk at a place": lambda s, rows: s.versions.chunk_at(rows[0][2], rows[0][3], 1),
         "a part of a document": lambda s, rows: s.documents.part(rows[0][2], rows[0][3], start=0, end=9),
         "one document": lambda s, rows: s.documents.get(rows[0][3]),
         "one document of a project": lambda s, rows: s.documents.get(rows[0][3], project_id=rows[0][2]),
@@ -736,6 +742,7 @@ def changes() -> dict[str, Read]:
         "withdraw replaced chunks": _replaced,
         "withdraw a document": lambda s, rows: s.graph.removal.chunks_of_document(rows[0][2], rows[0][3]),
         "conversations": _talked,
+        "keep a version": lambda s, rows: s.versions.keep(rows[0][2], rows[0][3], job_id=UUID(rows[0][1])),
         "withdraw a job": lambda s, rows: s.graph.removal.chunks_of_job(rows[0][2], UUID(rows[0][1])),
     }
 

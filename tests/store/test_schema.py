@@ -68,6 +68,7 @@ def test_the_tables_of_the_design(ask: Any) -> None:
         "answers",
         "answer_grounds",
         "page_layouts",
+        "document_versions",
     }
 
 

@@ -5,13 +5,13 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
+from whence import links
 from whence.api.base import CamelShape, RequestShape
 from whence.api.evidence import INCLUDE_RECTS, PageRectsModel
 from whence.api.search import UNGROUNDED, FiltersRequest
 from whence.api.values import Flag, Ident, text, whole, wrong
-from whence.chat import MAX_SOURCES, Answer, Asked, Source, Sources
+from whence.chat import MAX_SOURCES, Answer, Asked, Citation, Source, Sources, Verified
 from whence.chat.support import Judgement, Level, Origin
-from whence.links import NO_LINKS, Links
 from whence.models import DEFAULT_PROJECT_ID
 from whence.providers import Message, Role
 from whence.search import MAX_QUERY
@@ -102,12 +102,23 @@ class ChatSource(CamelShape):
     source: str = Field(description="The file's name, or `LightRAG Answer`.", examples=["report.pdf"])
     distance: float | None = Field(description="Cosine distance to the question, from 0 to 1.")
     page: int | None
+    start_offset: int | None = Field(default=None, description="In the document's text, in code points.")
+    end_offset: int | None = None
     document_version: int | None = None
     url: str | None = Field(default=None, description="A lasting link to the chunk.")
 
     @classmethod
     def of(cls, source: Source, /, **more: Any) -> Self:
-        return super().of(source, chunk_text=source.text, source=source.name, **more)
+        version, start, end = source.document_version, source.start, source.end
+        return super().of(
+            source,
+            chunk_text=source.text,
+            source=source.name,
+            start_offset=start,
+            end_offset=end,
+            url=links.to_document(source.document_id, version=version, start=start, end=end),
+            **more,
+        )
 
 
 class ChatCitation(CamelShape):
@@ -135,6 +146,12 @@ class ChatCitation(CamelShape):
     document_version: int | None = None
     url: str | None = Field(default=None, description="A lasting link to the quote.")
 
+    @classmethod
+    def of(cls, one: Citation, /, **more: Any) -> Self:
+        start, end = one.start_offset, one.end_offset
+        url = links.to_document(one.document_id, version=one.document_version, start=start, end=end)
+        return super().of(one, url=url, **more)
+
 
 class ChatAnswer(CamelShape):
     response: str = Field(description="Citations in it are `[<chunk id>]`.")
@@ -151,21 +168,20 @@ class ChatAnswer(CamelShape):
     url: str | None = None
 
     @classmethod
-    def of(cls, answer: Answer, /, links: Links = NO_LINKS, **more: Any) -> Self:
+    def of(cls, answer: Answer, /, **more: Any) -> Self:
         stored = {}
         if answer.id is not None:
             stored = {
                 "answer_id": answer.id,
                 "conversation_id": answer.conversation_id,
-                "url": links.answer(answer.id),
+                "url": links.to_answer(answer.id),
             }
-        shown = {
-            name: getattr(answer, name) for name in ("response", "messages", "citations", "model", "notes")
-        }
+        shown = {name: getattr(answer, name) for name in ("response", "messages", "model", "notes")}
         return super().of(
             shown,
             **stored,
             sources=sources_of(answer),
+            citations=citations_of(answer),
             total_duration=round(answer.seconds * 1000),
             prompt_eval_count=answer.prompt_tokens,
             eval_count=answer.completion_tokens,
@@ -175,6 +191,10 @@ class ChatAnswer(CamelShape):
 
 def sources_of(found: Answer | Sources) -> list[ChatSource]:
     return [ChatSource.of(source) for source in found.sources]
+
+
+def citations_of(found: Answer | Verified) -> list[ChatCitation]:
+    return [ChatCitation.of(one) for one in found.citations]
 
 
 class SourcesEvent(CamelShape):
@@ -188,6 +208,10 @@ class VerifiedEvent(CamelShape):
 
     citations: list[ChatCitation]
     notes: list[str]
+
+    @classmethod
+    def of(cls, found: Answer | Verified, /, **more: Any) -> Self:
+        return cls(citations=citations_of(found), notes=list(found.notes), **more)
 
 
 class TokenEvent(CamelShape):

@@ -59,6 +59,8 @@ class ChunkModel(AnswerShape):
         description="Where the chunk is in its document, and what cut it.", examples=[EXAMPLE_METADATA]
     )
     created_at: datetime
+    document_version: int = Field(description="Of the document, when the chunk was read.")
+    url: str | None = Field(description="A lasting link to the chunk.")
     source: SourceModel = Field(default=None, description="Only with `include_source`.")  # type: ignore[assignment]  # optional, but never null
     embedding: list[float] | None = Field(
         default=None, description="Only with `include_embedding`; null where the chunk has no vector."

@@ -3,11 +3,21 @@
 Clients of that protocol send fields that only other servers know: these requests ignore what they do not need.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    TypeAdapter,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
+from whence.api.annotations import Annotation, StyledAnswer
 from whence.api.base import AnswerShape, RequestShape
 from whence.api.chat import (
     DEFAULT_LIMIT,
@@ -19,14 +29,15 @@ from whence.api.chat import (
     Limit,
     sources_of,
 )
-from whence.api.values import Flag, text, wrong
+from whence.api.values import Flag, text, whole, wrong
 from whence.chat import Answer, Asked
-from whence.errors import BadInput
+from whence.chat.citing.restyle import CitationStyle
+from whence.errors import BadInput, InvalidParameter
 from whence.models import Project, is_blank
-from whence.providers import Message, Role
+from whence.providers import Message, PassedOn, Role
 from whence.search import MAX_QUERY
 
-FinishReason = Literal["stop", "length", "content_filter"]
+FinishReason = Literal["stop", "length", "content_filter", "tool_calls"]
 
 _ROLES: dict[str, Role] = {
     "system": "system",
@@ -37,6 +48,7 @@ _ROLES: dict[str, Role] = {
 _LEFT_OUT = ("tool", "function")
 """Roles of what tools said to a model that can use them."""
 _SAID = text(MAX_TURN, blank=True)
+_NUMBER = re.compile(r"(?: |(?<![\w\])]))\[\d{1,3}\](?:\([^()\s]*\))?")
 _NO_MESSAGES = "a list of messages, the last one the user's"
 
 
@@ -116,6 +128,31 @@ class CompletionRequest(_TolerantRequest):
     stream: Flag = False
     stream_options: StreamOptions | None = None
     limit: Limit = Field(default=DEFAULT_LIMIT, description=LIMIT)
+    citation_style: CitationStyle | None = Field(
+        default=None,
+        description="`number`: `[1]`; `id`: `[<chunk id>]`; `markdown`: `[1](link)`; `none`. Default: the project's, else `number`.",
+    )
+    footnotes: Flag | None = Field(
+        default=None,
+        description="End with file, page and quote of each source. Default: the project's, else no.",
+    )
+    n: Annotated[int, whole(1, 1)] = Field(default=1, description="There is one answer.")
+    response_format: dict[str, Any] | None = Field(
+        default=None, description="Passed on to the model; without a model only `text`."
+    )
+    tools: list[dict[str, Any]] | None = Field(default=None, description="Passed on to the model.")
+    tool_choice: str | dict[str, Any] | None = Field(
+        default=None, description="Passed on to the model; without a model, no tool may be required."
+    )
+    parallel_tool_calls: Flag | None = None
+    _sent: list[Any] = PrivateAttr(default_factory=list)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keep_messages(cls, sent: Any, handler: Any) -> Any:
+        made = handler(sent)
+        made._sent = sent["messages"]  # noqa: SLF001 - its own class
+        return made
 
     @model_validator(mode="before")
     @classmethod
@@ -142,11 +179,54 @@ class CompletionRequest(_TolerantRequest):
     def wants_usage(self) -> bool:
         return self.stream_options is not None and self.stream_options.include_usage
 
+    def require_possible(self) -> None:
+        """Refuses what only a model can do."""
+        kind = (self.response_format or {}).get("type", "text")
+        if kind != "text":
+            raise _needs_model("response_format", kind, expected='absent or {"type": "text"}')
+        if self.tool_choice not in (None, "auto", "none"):
+            raise _needs_model("tool_choice", self.tool_choice, expected='absent, "auto" or "none"')
+
     def asked(self) -> Asked:
         *history, question = _messages(self.messages)
         # A stream of this protocol ends with its answer: it has no place for judgements.
         verify = False if self.stream else None
-        return Asked(message=question.content, history=tuple(history), limit=self.limit, verify=verify)
+        before = tuple(_without_numbers(turn) for turn in history)
+        return Asked(
+            message=question.content,
+            history=before,
+            limit=self.limit,
+            verify=verify,
+            passed_on=self._passed_on(),
+        )
+
+    def _passed_on(self) -> PassedOn:
+        options: dict[str, Any] = {}
+        if (self.response_format or {}).get("type", "text") != "text":
+            options["response_format"] = self.response_format
+        if not self.tools:
+            return PassedOn(options=options)
+        options["tools"] = self.tools
+        for name in ("tool_choice", "parallel_tool_calls"):
+            if (value := getattr(self, name)) is not None:
+                options[name] = value
+        last = max(place for place, turn in enumerate(self.messages) if turn.role == "user")
+        return PassedOn(options=options, messages=tuple(self._sent[last + 1 :]))
+
+
+def _needs_model(field: str, provided: Any, *, expected: str) -> InvalidParameter:
+    return InvalidParameter.of(
+        field,
+        provided=provided,
+        expected=f"{expected}: no chat model is configured (WHENCE_LLM_BASE_URL)",
+    )
+
+
+def _without_numbers(turn: Message) -> Message:
+    """An earlier answer without `[1]` or `[1](link)`: the numbers of other sources would mislead a model."""
+    if turn.role != "assistant":
+        return turn
+    return Message(role=turn.role, content=_NUMBER.sub("", turn.content))
 
 
 def _messages(turns: Sequence[CompletionTurn]) -> list[Message]:
@@ -155,8 +235,10 @@ def _messages(turns: Sequence[CompletionTurn]) -> list[Message]:
 
 class CompletionMessage(AnswerShape):
     role: Literal["assistant"]
-    content: str
+    content: str | None = Field(description="Null where the model only calls tools.")
     refusal: None
+    annotations: list[Annotation]
+    tool_calls: list[dict[str, Any]] = Field(default=[], description="As the model wrote them.")
 
 
 class CompletionChoice(AnswerShape):
@@ -179,16 +261,18 @@ class CompletionUsage(AnswerShape):
         )
 
 
-def _grounds(answer: Answer) -> dict[str, Any]:
+def _grounds(answer: Answer, styled: StyledAnswer) -> dict[str, Any]:
     return {
         "sources": sources_of(answer),
-        "citations": answer.citations,
+        "citations": styled.citations(answer),
         "notes": answer.notes,
         "answered_by": answer.model,
     }
 
 
 def finish_reason(answer: Answer) -> FinishReason:
+    if answer.tool_calls:
+        return "tool_calls"
     if answer.finish == "length":
         return "length"
     return "content_filter" if answer.finish == "content_filter" else "stop"
@@ -211,11 +295,18 @@ class CompletionAnswer(AnswerShape):
     answered_by: str = Field(description="The model that answered.", alias="answeredBy")
 
     @classmethod
-    def of(cls, answer: Answer, /, **more: Any) -> Self:
-        message = {"role": "assistant", "content": answer.response, "refusal": None}
+    def styled(cls, answer: Answer, styled: StyledAnswer, **more: Any) -> Self:
+        content = styled.whole(answer)
+        message = {
+            "role": "assistant",
+            "content": None if answer.tool_calls and not content else content,
+            "refusal": None,
+            "annotations": styled.annotations(answer),
+            **({"tool_calls": answer.tool_calls} if answer.tool_calls else {}),
+        }
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish_reason(answer)}
-        return super().of(
-            _grounds(answer),
+        return cls.of(
+            _grounds(answer, styled),
             object="chat.completion",
             choices=[choice],
             usage=CompletionUsage.of(answer),
@@ -226,6 +317,8 @@ class CompletionAnswer(AnswerShape):
 class CompletionDelta(AnswerShape):
     role: Literal["assistant"] = "assistant"
     content: str = ""
+    annotations: list[Annotation] = Field(default=[], description="In the last event.")
+    tool_calls: list[dict[str, Any]] = Field(default=[], description="In the last event.")
 
 
 class DeltaChoice(AnswerShape):
@@ -259,8 +352,12 @@ class CompletionChunk(AnswerShape):
         )
 
     @classmethod
-    def last(cls, answer: Answer, **more: Any) -> Self:
-        return cls.of(CompletionDelta(), finish_reason(answer), **_grounds(answer), **more)
+    def last(cls, answer: Answer, styled: StyledAnswer, **more: Any) -> Self:
+        delta: dict[str, Any] = {"annotations": styled.annotations(answer)}
+        if answer.tool_calls:
+            delta["tool_calls"] = [{"index": place, **call} for place, call in enumerate(answer.tool_calls)]
+        grounds = _grounds(answer, styled)
+        return cls.of(CompletionDelta.model_validate(delta), finish_reason(answer), **grounds, **more)
 
 
 class ModelEntry(AnswerShape):

@@ -54,6 +54,7 @@ class DocumentModel(AnswerShape):
     valid_from: datetime | None = Field(
         description="The document's own date, from its metadata (`validFrom`) or the file. It orders claims before the version does."
     )
+    url: str | None = Field(description="A lasting link to this version.")
 
 
 class DocumentText(AnswerShape):

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import AliasChoices, ConfigDict, Field, model_validator
 
+from whence import links
 from whence.api.base import AnswerShape, RequestShape
 from whence.api.values import Flag, Ident, text, whole
 from whence.errors import BadInput
@@ -13,7 +14,6 @@ from whence.evidence import Evidence, Reason
 from whence.evidence import Span as FoundSpan
 from whence.evidence.location import LocationKind
 from whence.evidence.service import MAX_SPAN
-from whence.links import NO_LINKS, Links
 from whence.store import Store
 from whence.store.evidence import QuotedSpan, TextSpan
 
@@ -79,8 +79,8 @@ class SpanModel(AnswerShape):
     url: str | None = Field(description="A lasting link to the span.")
 
     @classmethod
-    def of(cls, found: FoundSpan, /, links: Links = NO_LINKS, **more: Any) -> Self:
-        url = links.document(found.document_id, version=found.version, start=found.start, end=found.end)
+    def of(cls, found: FoundSpan, /, **more: Any) -> Self:
+        url = links.to_document(found.document_id, version=found.version, start=found.start, end=found.end)
         return super().of(found, url=url, **more)
 
 
@@ -149,9 +149,7 @@ class EvidenceAnswer(AnswerShape):
     items: list[EvidenceFound] = Field(description="In the order of the request.")
 
     @classmethod
-    async def load(
-        cls, store: Store, evidence: Evidence, project_id: UUID, asked: EvidenceRequest, *, links: Links
-    ) -> Self:
+    async def load(cls, store: Store, evidence: Evidence, project_id: UUID, asked: EvidenceRequest) -> Self:
         """Looks up all items with a few statements."""
         chunk_ids = [item.chunk_id for item in asked.items if item.chunk_id]
         claim_ids = [item.claim_id for item in asked.items if item.claim_id]
@@ -162,7 +160,7 @@ class EvidenceAnswer(AnswerShape):
         spans = await evidence.spans(project_id, wanted, rects=asked.include_rects)
         found = dict(zip(wanted, spans, strict=True))
         return cls(
-            items=[_found(item, place, found, links) for item, place in zip(asked.items, places, strict=True)]
+            items=[_found(item, place, found) for item, place in zip(asked.items, places, strict=True)]
         )
 
 
@@ -178,7 +176,6 @@ def _found(
     item: EvidenceItem,
     place: QuotedSpan | None,
     spans: Mapping[TextSpan, FoundSpan | None],
-    links: Links,
 ) -> EvidenceFound:
     span = spans[place.span] if place and place.span else None
     reason: NotThere | None = None
@@ -192,5 +189,5 @@ def _found(
         chunk_id=place.chunk_id if place else item.chunk_id,
         claim_id=item.claim_id,
         quote=span.text if span and reason is None else item.quote,
-        span=SpanModel.of(span, links=links) if span and reason is None else None,
+        span=SpanModel.of(span) if span and reason is None else None,
     )

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from whence import links
 from whence.api.base import AnswerShape, Listing, RequestShape
 from whence.api.chunks import ChunkModel
 from whence.api.evidence import PageRectsModel
@@ -59,6 +60,11 @@ class ObjectModel(AnswerShape):
     )
     created_at: datetime
     updated_at: datetime
+    url: str | None = Field(description="A lasting link to the object.")
+
+    @classmethod
+    def of(cls, found: Any, /, **more: Any) -> Self:
+        return super().of(found, **{"url": links.to_object(found.id), **more})
 
 
 class RelationshipModel(AnswerShape):
@@ -98,6 +104,8 @@ class Grounds(AnswerShape):
     ordered_by: OrderedBy | None = Field(
         description="Whether that is the document's own date or the time of its version."
     )
+    document_version: int | None
+    url: str | None = Field(description="A lasting link to the quote; without one, to the chunk.")
     text: str = Field(default="", description="The chunk's text, if asked for.")
     pages: list[PageRectsModel] = Field(default=[], description="The rectangles of the quote, if asked for.")
 
@@ -105,12 +113,14 @@ class Grounds(AnswerShape):
     def of(cls, claim: Claim | RelationshipClaim, /, **more: Any) -> Self:
         place = claim.origin if isinstance(claim, Claim) else claim.place
         names = ("chunk_id", "chunk_index", "document_id", "document_name", "page", "as_of", "ordered_by")
-        named = {name: getattr(place, name, None) for name in names}
+        named = {name: getattr(place, name, None) for name in (*names, "document_version")}
+        start, end = _in_document(place, claim.start_offset), _in_document(place, claim.end_offset)
         return super().of(
             claim,
             read_at=getattr(place, "read_at", None) or claim.extracted_at,
-            document_start=_in_document(place, claim.start_offset),
-            document_end=_in_document(place, claim.end_offset),
+            document_start=start,
+            document_end=end,
+            url=_link_to(place, start, end),
             **named,
             **more,
         )
@@ -383,7 +393,8 @@ class GraphAnswer(AnswerShape):
 
     @classmethod
     def of(cls, part: Subgraph, /, **more: Any) -> Self:
-        return super().of(part, nodes=part.objects, edges=part.relationships, **more)
+        nodes = list(map(ObjectModel.of, part.objects))
+        return super().of(part, nodes=nodes, edges=part.relationships, **more)
 
 
 class WholeGraphAnswer(GraphAnswer):
@@ -412,6 +423,13 @@ def claims_by_property(claims: Iterable[Claim]) -> dict[str, list[ClaimModel]]:
     for claim in claims:
         found.setdefault(claim.property_name, []).append(ClaimModel.of(claim))
     return dict(sorted(found.items()))
+
+
+def _link_to(place: Place | None, start: int | None, end: int | None) -> str | None:
+    if place is None:
+        return None
+    start, end = (place.start, place.end) if start is None or end is None else (start, end)
+    return links.to_document(place.document_id, version=place.document_version, start=start, end=end)
 
 
 def _in_document(place: Place | None, offset: int | None) -> int | None:

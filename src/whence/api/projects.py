@@ -11,6 +11,7 @@ from whence.api.base import AnswerShape, RequestShape
 from whence.api.chunking import ChunkingChoice
 from whence.api.search import ContextChoice
 from whence.api.values import storable
+from whence.chat.citing.restyle import CitationStyle
 from whence.errors import BadInput
 from whence.extract.context import amended
 from whence.models import (
@@ -52,6 +53,14 @@ class ProjectConfig(RequestShape):
     )
     verify: StrictBool | None = Field(
         default=None, description="Whether the chat model judges the citations of answers."
+    )
+    citation_style: CitationStyle | None = Field(
+        default=None,
+        description="Of citations in OpenAI's protocol: `number` (the default), `id`, `markdown`, `none`.",
+    )
+    footnotes: StrictBool | None = Field(
+        default=None,
+        description="Whether answers in OpenAI's protocol end with file, page and quote of each source.",
     )
     grounding: Grounding | None = Field(
         default=None,
@@ -161,7 +170,8 @@ class ProjectModel(AnswerShape):
 
     @classmethod
     def of(cls, project: Project, /, **more: Any) -> Self:
-        chosen = {name: project.config.get(name) for name in ProjectConfig.model_fields}
+        fields = ProjectConfig.model_fields.items()
+        chosen = {name: project.config.get(field.alias or name) for name, field in fields}
         for name, shape in (("context", ContextChoice), ("chunking", ChunkingChoice)):
             if given := chosen[name]:
                 chosen[name] = {**dict.fromkeys(shape.field_names()), **given}

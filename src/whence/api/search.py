@@ -177,10 +177,12 @@ class OtherPlace(CamelShape):
     page: int | None
     start_offset: int | None
     end_offset: int | None
+    url: str | None
 
     @classmethod
     def of_chunk(cls, found: FoundChunk) -> Self:
         return cls(
+            url=found.chunk["url"],
             chunk_id=found.chunk["id"],
             document=HitDocument.of_chunk(found),
             page=found.page,
@@ -201,6 +203,7 @@ class HitModel(CamelShape):
     highlights: list[Highlight] = Field(
         description="Words of the query in the chunk's content, in code points."
     )
+    url: str | None = Field(description="A lasting link to the chunk.")
     also_in: list[OtherPlace] = Field(description="Other chunks with the same text.")
     context: ContextModel = Field(default=None, description="Only with `expand`.")  # type: ignore[assignment]  # optional, but never null
 
@@ -219,6 +222,7 @@ class HitModel(CamelShape):
             scores=HitScores(text=hit.text, vector=hit.cosine, rerank=hit.rerank),
             distance=hit.distance,
             highlights=[Highlight(start=start, end=end) for start, end in hit.highlights],
+            url=found.chunk["url"],
             also_in=list(map(OtherPlace.of_chunk, hit.also_in)),
             **more,
         )

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 from uuid import UUID
 
 from whence.chat.answerer import Answerer, AnswerRequest, Draft, clean_turn, say
-from whence.chat.citing import CitationStream, Validated, without_citations
+from whence.chat.citing import CitationStream, Validated, Verbatim, without_citations
 from whence.chat.graph import MOST_FILTERED, MOST_OBJECTS, Fact, named_in, near_to, told_by_graph
 from whence.chat.query_rewrite import is_small_talk, questions_followed_up
 from whence.chat.sources import Source
@@ -18,9 +18,9 @@ from whence.chat.support import Citation, support
 from whence.chat.verify import verify
 from whence.errors import ModelError, ModelInvalid, WhenceError
 from whence.evidence import Evidence
-from whence.models import Filters, is_blank
+from whence.models import Filters, Page, is_blank
 from whence.parse import page_at
-from whence.providers import ChatModel, Completion, Message
+from whence.providers import NOTHING_PASSED_ON, ChatModel, Completion, Message, PassedOn
 from whence.search import QueryVector, Question, Search, replace_words
 from whence.store import Store
 from whence.store.evidence import TextSpan
@@ -64,6 +64,8 @@ class Asked:
     """Give each citation the rectangles of its quote."""
     verify: bool | None = None
     """Have the model judge the citations; None: as the project and the settings say."""
+    passed_on: PassedOn = NOTHING_PASSED_ON
+    """What goes to the model as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +97,8 @@ class Answer:
     id: UUID | None = None
     """None for an answer that is not stored; so is its conversation."""
     conversation_id: UUID | None = None
+    tool_calls: tuple[dict[str, Any], ...] = ()
+    """Tools of the client that the model wants called, in OpenAI's form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +149,9 @@ class Chat:
         said = sum(len(turn.content) for turn in asked.history)
         draft = await _beside(said, self._draft, request)
         yield Sources(sources=draft.sources)
-        citing = CitationStream(draft.sources)
+        citing: CitationStream | Verbatim = (
+            Verbatim() if asked.passed_on.wants_json else CitationStream(draft.sources)
+        )
         show = _Shown(masked=draft.masked, defused=config.get("media") != "allowed")
         completion: Completion | None = None
         try:
@@ -162,7 +168,9 @@ class Chat:
         if piece := show.close(citing.close()):
             yield piece
         validated = citing.validated
-        if completion is None or _is_left_empty(completion.text, validated):
+        if completion is None or not (
+            completion.tool_calls or not _is_left_empty(completion.text, validated)
+        ):
             raise ModelInvalid(
                 "No word of the model's answer is left beside citations, or without those that do not exist"
             )
@@ -178,6 +186,7 @@ class Chat:
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
             finish=completion.finish,
+            tool_calls=completion.tool_calls,
             notes=(*asked.notes, *notes, *_CUT_SHORT.get(completion.finish or "", ())),
         )
         yield answer
@@ -234,6 +243,7 @@ class Chat:
             history=asked.history,
             language=found.language,
             corrected=replace_words(asked.message, found.corrections),
+            passed_on=asked.passed_on,
         )
         return request, found.notes
 
@@ -271,10 +281,9 @@ class Chat:
             found = await _beside(len(validated.text), support, validated, sources)
         paged = {UUID(one.document_id) for one in sources if one.document_id and one.page is not None}
         maps = await self._store.documents.pages(project_id, list(paged)) if paged else {}
+        versions = {one.document_id: one.document_version for one in sources}
         found = tuple(
-            replace(one, page=page_at(pages, one.start_offset))
-            if one.start_offset is not None and (pages := maps.get(one.document_id or ""))
-            else one
+            replace(one, page=_page_of(one, maps), document_version=versions.get(one.document_id))
             for one in found
         )
         return await self._with_rects(project_id, found) if asked.include_rects else found
@@ -306,6 +315,12 @@ class _Shown:
     def _keep(self, piece: str) -> str:
         self.pieces.append(piece)
         return piece
+
+
+def _page_of(one: Citation, maps: Mapping[str, Sequence[Page]]) -> int | None:
+    """The page on which the quote begins; without a quote, that of the chunk."""
+    pages = maps.get(one.document_id or "")
+    return one.page if one.start_offset is None or not pages else page_at(pages, one.start_offset)
 
 
 async def whole_answer(stream: AsyncGenerator[Event, None]) -> Answer:

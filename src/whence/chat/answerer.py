@@ -8,7 +8,7 @@ from whence.chat.citing import without_citations
 from whence.chat.prompt import Prompt, build_prompt
 from whence.chat.sources import Source
 from whence.chat.support import Citation
-from whence.providers import ChatModel, Completion, Message
+from whence.providers import NOTHING_PASSED_ON, ChatModel, Completion, Message, PassedOn
 
 EXTRACTIVE = "extractive"
 """The name of the answerer without a model."""
@@ -26,6 +26,7 @@ class AnswerRequest:
     """The language of the project's text index."""
     corrected: str = ""
     """The message as it was searched: with misspelt words corrected."""
+    passed_on: PassedOn = NOTHING_PASSED_ON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +68,7 @@ class ModelAnswerer:
     def draft(self, request: AnswerRequest) -> Draft:
         history = [clean_turn(turn) for turn in request.history]
         sources, prompt = self._fit(request.message, history, request.sources)
-        parts = self._model.stream(prompt.messages, max_tokens=self._max_tokens)
+        parts = self._model.stream(prompt.messages, max_tokens=self._max_tokens, passed_on=request.passed_on)
         return Draft(sources=sources, parts=parts, masked=True)
 
     def _fit(

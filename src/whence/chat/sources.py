@@ -27,6 +27,8 @@ class Source:
     """The page on which it begins."""
     start: int | None = None
     """Start in the document's text; None for chunks stored without offsets."""
+    end: int | None = None
+    document_version: int | None = None
     facts: tuple[Fact, ...] = ()
     """The facts of the graph's source."""
 
@@ -45,6 +47,8 @@ class Source:
             distance=None if distance is None else min(max(distance, 0.0), 1.0),
             page=found.page,
             start=found.start,
+            end=found.end,
+            document_version=found.chunk["document_version"],
         )
 
     @classmethod

@@ -62,7 +62,7 @@ async def _list(
     found, total = await app.store.answers.page(
         project_id, EVERYONE, stale=stale, feedback=feedback, limit=limit, offset=0
     )
-    shown = [await show(app.store, app.links, one) for one in found]
+    shown = [await show(app.store, one) for one in found]
     rows = [
         (
             one.id,
@@ -91,7 +91,7 @@ async def show_answer(app: App, *, answer: UUID) -> None:
     from whence.conversations.shown import show
     from whence.store.keys import EVERYONE
 
-    found = await show(app.store, app.links, await app.store.answers.get(answer, EVERYONE))
+    found = await show(app.store, await app.store.answers.get(answer, EVERYONE))
     if not printed_json(found):
         _print(found)
 
@@ -109,8 +109,8 @@ async def refresh(app: App, *, answer: UUID) -> None:
 
     stored = await app.store.answers.get(answer, EVERYONE)
     made = await app.conversations.refresh(stored, EVERYONE)
-    previous = await show(app.store, app.links, await app.store.answers.get(answer, EVERYONE))
-    new = await show(app.store, app.links, made)
+    previous = await show(app.store, await app.store.answers.get(answer, EVERYONE))
+    new = await show(app.store, made)
     changes = compare(previous, new)
     if printed_json(RefreshedAnswer(answer=new, previous=previous, changes=changes)):
         return

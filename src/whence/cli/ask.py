@@ -1,7 +1,7 @@
 """`whence ask`: an answer from the documents, with footnotes."""
 
 import re
-from bisect import bisect_left
+from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,12 @@ _MARK = re.compile(r"(?<![\w\])])\[\d{1,3}\]")
 @click.option("--store", is_flag=True, default=None, help="Store the answer in a new conversation.")
 @click.option("--conversation", metavar="ID", help="Ask in this conversation and store the answer there.")
 @click.option("--include-ungrounded", is_flag=True, help="Also use values that no chunk states.")
+@click.option(
+    "--evidence",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    metavar="FILE",
+    help="Write the evidence to a file: HTML, or PROV-JSON if it ends with .json.",
+)
 @options.json
 @on_app
 async def ask(
@@ -51,6 +57,7 @@ async def ask(
     store: bool | None,
     conversation: str | None,
     include_ungrounded: bool,
+    evidence: Path | None,
 ) -> None:
     """Answer QUESTION from the documents. Footnotes have the file, the page and the quote.
 
@@ -65,14 +72,31 @@ async def ask(
     asked = options.read_usage(ChatQuestion, given)
     project_id = (await find_project(app, project)).id
     if not (wants_json() or no_stream):
-        _print_notes(*await _stream(app, project_id, asked))
-        return
-    answer = await app.conversations.answer(project_id, asked, EVERYONE)
-    if printed_json(ChatAnswer.of(answer, links=app.links)):
-        return
-    notes = Footnotes(answer.sources)
-    click.echo(notes.feed(answer.response) + notes.close())
-    _print_notes(answer, notes)
+        answer, notes = await _stream(app, project_id, asked)
+        _print_notes(answer, notes)
+    else:
+        answer = await app.conversations.answer(project_id, asked, EVERYONE)
+        if not printed_json(ChatAnswer.of(answer)):
+            notes = Footnotes(answer.sources)
+            click.echo(notes.feed(answer.response) + notes.close())
+            _print_notes(answer, notes)
+    if evidence is not None:
+        await _write_evidence(app, project_id, question, answer, evidence)
+
+
+async def _write_evidence(app: App, project_id: "UUID", question: str, answer: "Answer", path: Path) -> None:
+    import orjson
+
+    from whence.api.chat import ChatAnswer
+    from whence.conversations.shown import show_unstored
+    from whence.evidence_files import as_html, as_json, of_answer
+
+    shown = show_unstored(project_id, question, ChatAnswer.of(answer))
+    file = await of_answer(app.store, app.evidence, shown)
+    content = orjson.dumps(as_json(file)) if path.suffix == ".json" else as_html(file).encode()
+    with click.open_file(str(path), "wb") as out:
+        out.write(content)
+    click.echo(f"Evidence in {path}", err=True)
 
 
 class Footnotes:
@@ -83,41 +107,33 @@ class Footnotes:
     """
 
     def __init__(self, sources: "Sequence[Source]") -> None:
-        from whence.chat.citing import CitationStream
+        from whence.chat.citing.restyle import Restyled
 
         self.labels: dict[str, str] = {}
         self._has_marks = any(_MARK.search(source.text) for source in sources)
-        self._reading = CitationStream(sources, numbered=False)
-        self._read = 0
+        self._text = Restyled(sources, lambda chunk_id: f"[{self._label(chunk_id)}]")
+        self._written = ""
 
     def feed(self, piece: str) -> str:
         """The text that is final after this piece."""
-        return self._next(self._reading.feed(piece))
+        return self._print(self._text.feed(piece))
 
     def close(self) -> str:
-        return self._next(self._reading.close())
+        return self._print(self._text.close())
 
-    def numbered(self, text: str, start: int) -> str:
-        """`text`, which begins at `start` in the response, with labels for its citations."""
-        parts: list[str] = []
-        at = 0
-        cited = self._reading.cited
-        for one in cited[bisect_left(cited, start, key=lambda one: one.start) :]:
-            if one.end > start + len(text):
-                break
-            parts += (text[at : one.start - start], f"[{self._label(one.id)}]")
-            at = one.end - start
-        return printable("".join([*parts, text[at:]]), keep="\n\t")
+    def sentence(self, start: int, end: int) -> str:
+        """A part of the response, with labels for its citations."""
+        return self._written[self._text.at(start) : self._text.at(end)]
 
     def _label(self, chunk_id: str) -> str:
         place = len(self.labels)
         following = ascii_lowercase[place] if self._has_marks else str(place + 1)
         return self.labels.setdefault(chunk_id, following)
 
-    def _next(self, text: str) -> str:
-        start = self._read
-        self._read += len(text)
-        return self.numbered(text, start)
+    def _print(self, text: str) -> str:
+        shown = printable(text, keep="\n\t")
+        self._written += shown
+        return shown
 
 
 async def _stream(app: App, project_id: "UUID", asked: "ChatQuestion") -> "tuple[Answer, Footnotes]":
@@ -169,7 +185,7 @@ def _print_notes(answer: "Answer", notes: Footnotes) -> None:
     unsupported = dict.fromkeys(
         (
             one.chunk_id and one.support_level,
-            notes.numbered(answer.response[one.response_start : one.response_end], one.response_start),
+            notes.sentence(one.response_start, one.response_end),
         )
         for one in answer.citations
         if not one.supported
@@ -179,9 +195,7 @@ def _print_notes(answer: "Answer", notes: Footnotes) -> None:
         click.secho(f"\n[!] {what}: {_flatten(sentence)}", fg="yellow")
     for one in answer.citations:
         if one.judgement not in (None, "entailed"):
-            sentence = notes.numbered(
-                answer.response[one.response_start : one.response_end], one.response_start
-            )
+            sentence = notes.sentence(one.response_start, one.response_end)
             click.secho(f"\n[!] {one.judged_by} finds it {one.judgement}: {_flatten(sentence)}", fg="yellow")
     print_notes(answer.notes)
     tokens = ""

@@ -48,6 +48,7 @@ def with_app(work: Callable[[App], Awaitable[T]]) -> T:
     import asyncio
     import signal
 
+    from whence import links
     from whence.app import App
     from whence.logs import configure
     from whence.settings import Settings
@@ -56,6 +57,7 @@ def with_app(work: Callable[[App], Awaitable[T]]) -> T:
         task = asyncio.current_task()
         assert task is not None, "asyncio runs this"
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        links.base.set(settings.link_base)
         async with App.open(settings) as app:
             return await work(app)
 

@@ -5,7 +5,6 @@ from uuid import UUID
 
 from whence.api.conversations import ConversationAnswer
 from whence.conversations.shown import show
-from whence.links import Links
 from whence.store import Store
 from whence.store.answers import FeedbackFilter
 from whence.store.keys import Caller
@@ -34,7 +33,6 @@ def as_markdown(conversation: ConversationAnswer) -> str:
 
 async def answer_lines(
     store: Store,
-    links: Links,
     project_id: UUID,
     caller: Caller,
     *,
@@ -48,7 +46,7 @@ async def answer_lines(
             project_id, caller, stale=stale, feedback=feedback, limit=_BATCH, offset=offset
         )
         for stored in found:
-            yield (await show(store, links, stored)).encode() + b"\n"
+            yield (await show(store, stored)).encode() + b"\n"
         if len(found) < _BATCH:
             return
         offset += _BATCH

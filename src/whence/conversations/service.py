@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from whence.api.base import CamelShape
-from whence.api.chat import ChatAnswer, ChatCitation, ChatQuestion
+from whence.api.chat import ChatAnswer, ChatQuestion, VerifiedEvent
 from whence.api.conversations import MAX_TITLE
 from whence.chat import Answer, Asked, Chat, Verified
 from whence.chat.answer import Event, whole_answer
@@ -99,6 +98,7 @@ class Conversations:
 
     async def _storing(self, place: _Place, asked: Asked) -> AsyncGenerator[Event, None]:
         answer: Answer | None = None
+        asked = replace(asked, include_rects=True)  # they are stored with the answer
         async with aclosing(self._chat.stream(place.project_id, asked)) as events:
             async for event in events:
                 if isinstance(event, Answer):
@@ -106,7 +106,7 @@ class Conversations:
                     yield answer
                     continue
                 if isinstance(event, Verified) and answer is not None and answer.id is not None:
-                    judged = _Judged.of(event.in_answer(answer)).as_json()
+                    judged = VerifiedEvent.of(event.in_answer(answer)).as_json()
                     await self._store.answers.amend(place.project_id, answer.id, judged)
                 yield event
 
@@ -129,11 +129,6 @@ class Conversations:
                 refreshed=place.refreshed,
             )
         return replace(answer, id=answer_id, conversation_id=conversation_id)
-
-
-class _Judged(CamelShape):
-    citations: list[ChatCitation]
-    notes: list[str]
 
 
 def _frozen(shape: ChatQuestion | ChatAnswer, without: set[str]) -> dict[str, Any]:

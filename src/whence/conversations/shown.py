@@ -3,6 +3,8 @@
 from typing import Any
 from uuid import UUID
 
+from whence import links
+from whence.api.chat import ChatAnswer
 from whence.api.conversations import (
     AnswerModel,
     ConversationAnswer,
@@ -12,7 +14,7 @@ from whence.api.conversations import (
     StaleReason,
 )
 from whence.conversations.changes import most_similar
-from whence.links import Links
+from whence.models import new_id, now
 from whence.store import Store
 from whence.store.answers import Conversation, StoredAnswer
 
@@ -20,12 +22,12 @@ _REACH = 100_000
 """Characters before and after its old place in which a changed text is looked for."""
 
 
-async def show(store: Store, links: Links, stored: StoredAnswer) -> AnswerModel:
+async def show(store: Store, stored: StoredAnswer) -> AnswerModel:
     frozen = stored.answer
     for one in frozen["sources"]:
-        one["url"] = _link_of(links, one, one.get("start"), one.get("end"))
+        one["url"] = _link_of(one)
     for one in frozen["citations"]:
-        one["url"] = _link_of(links, one, one["startOffset"], one["endOffset"])
+        one["url"] = _link_of(one)
     moved = stored.moved or []
     fields = {
         **frozen,
@@ -34,10 +36,10 @@ async def show(store: Store, links: Links, stored: StoredAnswer) -> AnswerModel:
         "conversationId": stored.conversation_id,
         "question": stored.asked["message"],
         "createdAt": stored.created_at,
-        "url": links.answer(stored.id),
+        "url": links.to_answer(stored.id),
         "isStale": bool(moved) and stored.refreshed_by is None,
         "staleAt": min((one["at"] for one in moved), default=None),
-        "staleReasons": await _reasons(store, links, stored),
+        "staleReasons": await _reasons(store, stored),
         "feedback": stored.feedback and FeedbackModel.model_validate(stored.feedback),
         "refreshes": stored.refreshes,
         "refreshedBy": stored.refreshed_by,
@@ -45,28 +47,48 @@ async def show(store: Store, links: Links, stored: StoredAnswer) -> AnswerModel:
     return AnswerModel.model_validate(fields)
 
 
-async def show_conversation(store: Store, links: Links, found: Conversation) -> ConversationAnswer:
+def show_unstored(project_id: UUID, question: str, answer: ChatAnswer) -> AnswerModel:
+    """An answer that was not stored, in the form of one that was."""
+    ident = new_id()
+    fields = {
+        **answer.as_json(),
+        "id": answer.answer_id or ident,
+        "projectId": project_id,
+        "conversationId": answer.conversation_id or ident,
+        "question": question,
+        "createdAt": now(),
+        "url": answer.url,
+        "isStale": False,
+        **dict.fromkeys(("staleAt", "feedback", "refreshes", "refreshedBy")),
+        "staleReasons": [],
+    }
+    return AnswerModel.model_validate(fields)
+
+
+async def show_conversation(store: Store, found: Conversation) -> ConversationAnswer:
     messages: list[ConversationMessage] = []
     for stored in await store.conversations.answers(found):
-        answer = await show(store, links, stored)
+        answer = await show(store, stored)
         at = stored.created_at
         messages += (
             ConversationMessage(role="user", content=answer.question, created_at=at, answer=None),
             ConversationMessage(role="assistant", content=answer.response, created_at=at, answer=answer),
         )
-    return ConversationAnswer.of(found, url=links.conversation(found.id), messages=messages)
+    return ConversationAnswer.of(found, url=links.to_conversation(found.id), messages=messages)
 
 
-def show_head(links: Links, found: Conversation) -> ConversationModel:
-    return ConversationModel.of(found, url=links.conversation(found.id))
+def show_head(found: Conversation) -> ConversationModel:
+    return ConversationModel.of(found, url=links.to_conversation(found.id))
 
 
-def _link_of(links: Links, frozen: dict[str, Any], start: int | None, end: int | None) -> str | None:
-    version = frozen.get("documentVersion")
-    return links.document(frozen.get("documentId"), version=version, start=start, end=end)
+def _link_of(frozen: dict[str, Any]) -> str | None:
+    start, end = frozen.get("startOffset"), frozen.get("endOffset")
+    return links.to_document(
+        frozen["documentId"], version=frozen.get("documentVersion"), start=start, end=end
+    )
 
 
-async def _reasons(store: Store, links: Links, stored: StoredAnswer) -> list[StaleReason]:
+async def _reasons(store: Store, stored: StoredAnswer) -> list[StaleReason]:
     """One for each cited passage that moved."""
     sources = {one["id"]: one for one in stored.answer["sources"]}
     grouped: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -92,7 +114,7 @@ async def _reasons(store: Store, links: Links, stored: StoredAnswer) -> list[Sta
             "old_text": old,
             "new_text": new,
             "quote_still_there": new == old,
-            "url": end and links.document(document_id, version=version, start=place, end=end),
+            "url": end and links.to_document(document_id, version=version, start=place, end=end),
         }
         found.append(StaleReason.of(fields))
     return found

@@ -62,6 +62,7 @@ async def publish(store: Store, run: Run, version: Version, orders: Orders) -> t
             raise Moved
         kept = {ident for ident in version.kept if ident is not None}
         gone = [chunk.id for chunk in held.laid if chunk.id not in kept]
+        await tx.versions.keep(job.project_id, job.document_id, job_id=job.id)
         await tx.graph.removal.replaced(job.project_id, job.document_id, gone, kept=[*kept])
         await tx.chunks.remove(job.project_id, gone, reason="changed")
         await tx.chunks.move(job.project_id, list(_chunks(job, version, held, moment, new=False)))

@@ -15,12 +15,14 @@ Importing this package loads no model and no model library: commands that need n
 """
 
 from whence.providers.base import (
+    NOTHING_PASSED_ON,
     ChatModel,
     Completion,
     Embedded,
     Embedder,
     JSONSchema,
     Message,
+    PassedOn,
     Reranker,
     Role,
 )
@@ -28,6 +30,7 @@ from whence.providers.factory import Embedders, open_chat_model, open_embedder, 
 from whence.providers.tokens import estimate_tokens
 
 __all__ = [
+    "NOTHING_PASSED_ON",
     "ChatModel",
     "Completion",
     "Embedded",
@@ -35,6 +38,7 @@ __all__ = [
     "Embedders",
     "JSONSchema",
     "Message",
+    "PassedOn",
     "Reranker",
     "Role",
     "estimate_tokens",

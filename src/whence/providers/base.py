@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:  # numpy takes a tenth of a second, and most commands embed nothing
@@ -67,6 +67,23 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PassedOn:
+    """Parts of a client's request that go to the model as they are, in OpenAI's form."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """`response_format`, `tools`, `tool_choice`, …"""
+    messages: tuple[Mapping[str, Any], ...] = ()
+    """What tools said after the question."""
+
+    @property
+    def wants_json(self) -> bool:
+        return "response_format" in self.options
+
+
+NOTHING_PASSED_ON = PassedOn()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
     text: str
     prompt_tokens: int | None
@@ -76,6 +93,7 @@ class Completion:
     """The model that answered, as it names itself: a name such as `latest` is an alias."""
     finish: str | None
     """Why it stopped: `stop` at its end, `length` when it ran out of tokens; None if unknown."""
+    tool_calls: tuple[dict[str, Any], ...] = ()
 
 
 @runtime_checkable
@@ -89,7 +107,7 @@ class ChatModel(Protocol):
     def model(self) -> str: ...
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int
+        self, messages: Sequence[Message], *, max_tokens: int, passed_on: PassedOn = NOTHING_PASSED_ON
     ) -> AsyncGenerator[str | Completion, None]:
         """The pieces of the text as they arrive, none empty, and at the end the completion. Raises ModelError.
 

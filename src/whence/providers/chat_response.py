@@ -23,7 +23,7 @@ _MAY_BE_TAG = re.compile(r"\s*(?:<[a-z]{0,9}\s*)?\Z", re.IGNORECASE)
 
 def require_text(completion: Completion) -> Completion:
     """The same completion; raises ModelError when its text is empty."""
-    if completion.text.strip():
+    if completion.text.strip() or completion.tool_calls:
         return completion
     details = {"finish": completion.finish}
     if completion.finish in _DECLINED:
@@ -84,6 +84,7 @@ class CompletionReader:
         self._visible = WithoutThought()
         self._events = 0
         self._finish: str | None = None
+        self._tool_calls: dict[int, dict[str, Any]] = {}
         self._prompt_tokens: int | None = None
         self._completion_tokens: int | None = None
 
@@ -124,6 +125,7 @@ class CompletionReader:
             completion_tokens=self._completion_tokens,
             model=self._model,
             finish=self._finish,
+            tool_calls=tuple(self._tool_calls[index] for index in sorted(self._tool_calls)),
         )
 
     def _read_line(self, line: bytes) -> Iterator[str]:
@@ -160,7 +162,20 @@ class CompletionReader:
         self._completion_tokens = count_tokens(event, "completion_tokens") or self._completion_tokens
         finish = "refusal" if _pick(message, "refusal") else _pick(choice, "finish_reason", kind=str)
         self._finish = finish or self._finish
+        for place, call in enumerate(_pick(message, "tool_calls", kind=list) or ()):
+            self._read_tool_call(call, place)
         yield from self._keep(self._visible.feed(text))
+
+    def _read_tool_call(self, part: Any, place: int) -> None:
+        """The first part has the id and the name; the parts of the arguments add up."""
+        index = _pick(part, "index", kind=int)
+        function = {"name": "", "arguments": ""}
+        call = self._tool_calls.setdefault(
+            place if index is None else index, {"id": "", "type": "function", "function": function}
+        )
+        call["id"] = _pick(part, "id", kind=str) or call["id"]
+        for name in function:
+            call["function"][name] += _pick(part, "function", name, kind=str) or ""
 
     def _keep(self, text: str) -> Iterator[str]:
         if text:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import httpx
 
 from whence.errors import ModelInvalid, ModelRefused, ModelTimeout, ModelUnavailable
-from whence.providers.base import Completion, JSONSchema, Message, readable
+from whence.providers.base import NOTHING_PASSED_ON, Completion, JSONSchema, Message, PassedOn, readable
 from whence.providers.chat_response import CompletionReader, require_text
 from whence.providers.connection import ENDPOINT_ERRORS, NOT_UNDERSTOOD, Endpoint, Kind
 
@@ -43,6 +43,7 @@ class ModelRequest:
     max_tokens: int
     schema: JSONSchema | None = None
     streamed: bool = False
+    passed_on: PassedOn = NOTHING_PASSED_ON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +71,9 @@ class OpenAIChatModel(Endpoint):
     """True once the endpoint has accepted a schema: a later refusal is about that schema only."""
 
     async def stream(
-        self, messages: Sequence[Message], *, max_tokens: int
+        self, messages: Sequence[Message], *, max_tokens: int, passed_on: PassedOn = NOTHING_PASSED_ON
     ) -> AsyncGenerator[str | Completion, None]:
-        question = ModelRequest(messages=messages, max_tokens=max_tokens, streamed=True)
+        question = ModelRequest(messages=messages, max_tokens=max_tokens, streamed=True, passed_on=passed_on)
         async with aclosing(self._answer(question)) as parts:
             async for part in parts:
                 yield require_text(part) if isinstance(part, Completion) else part
@@ -165,8 +166,14 @@ async def _read_rest(chunks: AsyncGenerator[bytes, None]) -> None:
 
 
 def _write_body(model: str, question: ModelRequest, dialect: Dialect) -> dict[str, Any]:
-    messages = [{"role": one.role, "content": readable(one.content)} for one in question.messages]
-    body: dict[str, Any] = {"model": model, "messages": messages, dialect.limit: question.max_tokens}
+    said = [{"role": one.role, "content": readable(one.content)} for one in question.messages]
+    messages = [*said, *question.passed_on.messages]
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": messages,
+        dialect.limit: question.max_tokens,
+        **question.passed_on.options,
+    }
     if dialect.temperature:
         body["temperature"] = 0
     if question.streamed:

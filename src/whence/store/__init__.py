@@ -24,6 +24,7 @@ from whence.store.staging import Staging
 from whence.store.texts import Texts
 from whence.store.vector_search import Nearest
 from whence.store.vectors import Vectors
+from whence.store.versions import Versions
 
 
 class Store:
@@ -50,6 +51,7 @@ class Store:
         self.staging = Staging(queries)
         self.conversations = Conversations(queries)
         self.answers = Answers(queries)
+        self.versions = Versions(queries)
         self.queue = Queue(queries)
 
     @classmethod

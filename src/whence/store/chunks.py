@@ -13,6 +13,7 @@ from uuid import UUID
 import orjson
 from orjson import Fragment
 
+from whence import links
 from whence.errors import ChunkNotFound, JobNotFound
 from whence.models import Chunk, now
 from whence.store import grounds
@@ -21,13 +22,15 @@ from whence.store.pool import Params, Queries, Row, Statements
 
 CHUNK: LiteralString = """
        c.project_id::text, c.id::text, c.document_id::text, c.job_id::text, c.chunk_index, c.text,
-       encode(c.content_hash, 'hex'), c.metadata::text, c.created_at"""
+       encode(c.content_hash, 'hex'), c.metadata::text, c.created_at, d.version,
+       coalesce('span=' || (c.metadata ->> 'startOffset') || '-' || (c.metadata ->> 'endOffset') || '&', '') || 'v=' || d.version"""
 _SOURCE: LiteralString = """,
        j.name, j.type, j.status, j.file_name, j.file_type, j.file_size, j.created_at, j.completed_at"""
 _EMBEDDING: LiteralString = """,
        v.embedding::text"""
 _FROM: LiteralString = """
-FROM kb.chunks c"""
+FROM kb.chunks c
+JOIN kb.documents d ON d.project_id = c.project_id AND d.id = c.document_id"""
 _JOIN_SOURCE: LiteralString = """
 JOIN kb.jobs j ON j.project_id = c.project_id AND j.id = c.job_id"""
 _JOIN_EMBEDDING: LiteralString = """
@@ -299,6 +302,8 @@ def chunk_view(row: Row) -> ChunkView:
         "content_hash": row[6],
         "metadata": None if metadata is None else Fragment(metadata),
         "created_at": row[8],
+        "document_version": row[9],
+        "url": links.absolute(f"/d/{row[2]}?{row[10]}"),
     }
 
 
@@ -306,7 +311,7 @@ def _source(row: Row, total_chunks: int) -> bytes:
     """The chunk's job as JSON for clients: the same ten fields on every endpoint, no internals."""
     source = {
         "job_id": row[_JOB],
-        **dict(zip(_SOURCE_FIELDS, row[9:17], strict=True)),
+        **dict(zip(_SOURCE_FIELDS, row[11:19], strict=True)),
         "total_chunks": total_chunks,
     }
     return orjson.dumps(source, option=orjson.OPT_UTC_Z)

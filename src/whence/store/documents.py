@@ -9,6 +9,7 @@ from uuid import UUID
 import psycopg
 from psycopg.types.json import Jsonb
 
+from whence import links
 from whence.errors import Conflict, DocumentNotFound, ProjectNotFound
 from whence.models import (
     VALID_FROM,
@@ -262,7 +263,7 @@ class Documents(DocumentIdentity):
         return {row[0]: pages(row[1]) for row in rows}
 
     async def view(self, document_id: UUID, *, project_id: UUID | None = None) -> DocumentView:
-        return _view(await self._one(SELECT_VIEW, document_id, project_id))
+        return _linked_view(await self._one(SELECT_VIEW, document_id, project_id))
 
     async def page(
         self,
@@ -280,7 +281,9 @@ class Documents(DocumentIdentity):
         params = {"project_id": project_id, "status": status, "name": name, **_types(mimes, extensions)}
         wanted = {**params, "limit": limit, "offset": offset, "after": after}
         rows = await self._queries.all(SELECT_PAGE[status is not None], wanted)
-        return [_view(row) for row in rows], await self._queries.value(COUNT[status is not None], params)
+        return [_linked_view(row) for row in rows], await self._queries.value(
+            COUNT[status is not None], params
+        )
 
     async def matching(self, project_id: UUID, filters: Filters) -> list[UUID]:
         params = fields_of(filters) | _types(filters.mimes, filters.extensions)
@@ -365,6 +368,11 @@ class Documents(DocumentIdentity):
         """Delete the document, its jobs, chunks and vectors. `search.index.bury` removes chunks from the text index."""
         if not await self._queries.run(DELETE, {"project_id": project_id, "id": document_id, "now": now()}):
             raise _not_found(document_id)
+
+
+def _linked_view(row: Row) -> DocumentView:
+    view = _view(row)
+    return {**view, "url": links.to_document(view["id"], version=view["version"])}
 
 
 def _types(mimes: Sequence[str], extensions: Sequence[str]) -> dict[str, list[str] | None]:

@@ -99,7 +99,7 @@ ORDER BY own.id, near.distance, o.id
 OBJECTS: dict[bool, LiteralString] = {False: _NEAR + _ENOUGH, True: _NEAR + _AMONG + _ENOUGH}
 
 
-_STATE = 19  # position in a row
+_STATE = 21  # position in a row
 
 
 class Setting(NamedTuple):
@@ -149,9 +149,9 @@ class SearchRead:
     @classmethod
     def of(cls, rows: Sequence[Row], *, missing: bool) -> "SearchRead":
         return cls(
-            {row[15]: row for row in rows},
-            {row[15]: row[14] for row in rows if row[14] is not None},
-            (rows[0][16], rows[0][17], rows[0][18]) if rows else None,
+            {row[17]: row for row in rows},
+            {row[17]: row[16] for row in rows if row[16] is not None},
+            (rows[0][18], rows[0][19], rows[0][20]) if rows else None,
             rows[0][_STATE] if rows and len(rows[0]) > _STATE else None,
             missing,
         )
@@ -164,7 +164,7 @@ class SearchRead:
         row = self._rows.get(ident)
         if row is None:
             return None
-        return FoundChunk(chunk_view(row), *row[9:15])
+        return FoundChunk(chunk_view(row), *row[11:17])
 
     def hash_of(self, ident: ChunkKey) -> str:
         """The content hash of a chunk that was read."""

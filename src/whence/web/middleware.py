@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from whence import links
 from whence.errors import BadInput, Forbidden, PayloadTooLarge, RequestTimeout, ServerBusy, WhenceError
 from whence.logs import request_id
 from whence.settings import Settings
@@ -93,6 +94,7 @@ class RequestMiddleware:
         identify: Identify,
         record: Record,
         shutdown: Shutdown,
+        link_base: str | None = None,
     ) -> None:
         self._app = app
         self._loopback_only = loopback_only
@@ -101,6 +103,7 @@ class RequestMiddleware:
         self._record = record
         self._open = shutdown.requests
         self._held = Held()
+        self._link_base = link_base
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -110,6 +113,7 @@ class RequestMiddleware:
         given = headers.get(b"x-request-id", b"")
         request_ident = given.decode() if _REQUEST_ID.fullmatch(given) else _new_request_id()
         token = request_id.set(request_ident)
+        links.base.set(self._link_base)
         exchange = _Exchange(scope, send, request_ident.encode(), self._record)
         self._open.add(exchange)
         body: _Body | None = None

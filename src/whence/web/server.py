@@ -71,6 +71,7 @@ def create_app(
         identify=partial(_identify, web),
         record=partial(_record, web),
         shutdown=web.state.shutdown,
+        link_base=settings.link_base,
     )
     web.openapi = lambda: _openapi(web)  # type: ignore[method-assign]  # FastAPI's documented way to extend it
     return web

@@ -59,6 +59,25 @@ def without_citations(text: str, *, but: Sequence[Source] = ()) -> str:
     return CitationStream(but, numbered=False).feed(text, is_last=True)
 
 
+class Verbatim:
+    """In the place of a `CitationStream`, for an answer that is data: nothing in it is a citation."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+
+    def feed(self, piece: str) -> str:
+        self._parts.append(piece)
+        return piece
+
+    def close(self) -> str:
+        return ""
+
+    @property
+    def validated(self) -> Validated:
+        text = "".join(self._parts)
+        return Validated(text=text, cited=(), code=((0, len(text)),))
+
+
 class CitationStream:
     """Validates an answer piece by piece: `feed` returns the text that is final, `close` the rest."""
 

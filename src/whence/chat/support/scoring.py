@@ -55,6 +55,7 @@ class Citation:
     judged_by: str | None = None
     pages: tuple[PageRects, ...] | None = None
     """The rectangles of the quote; None if none were asked for."""
+    document_version: int | None = None
 
 
 class _Sentence(NamedTuple):

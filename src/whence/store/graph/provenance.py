@@ -24,7 +24,7 @@ PLACE: LiteralString = f"""
        (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer, (
            SELECT max(e.extracted_at) FROM kb.chunk_extractions e
            WHERE e.project_id = %(project_id)s AND e.chunk_id = c.id AND e.schema_number = p.schema_number),
-       {AS_OF}, CASE WHEN d.valid_from IS NULL THEN 'version' ELSE 'valid_from' END"""
+       {AS_OF}, CASE WHEN d.valid_from IS NULL THEN 'version' ELSE 'valid_from' END, d.version"""
 
 
 def current(objects: LiteralString) -> LiteralString:

@@ -1,6 +1,5 @@
 """Questions, answered from the documents."""
 
-from functools import partial
 from typing import Any
 
 from fastapi import Response
@@ -9,7 +8,6 @@ from whence import errors
 from whence.api.chat import ChatAnswer, ChatRequest, SourcesEvent, TokenEvent, VerifiedEvent, sources_of
 from whence.chat import Answer, Sources, Verified
 from whence.chat.answer import Event
-from whence.links import Links
 from whence.web.access import Reader
 from whence.web.events import Connected, event, streamed, unless_gone
 from whence.web.responses import respond
@@ -57,20 +55,20 @@ async def chat(access: Reader, body: ChatRequest, connection: Connected) -> Resp
     With `conversationId` or `store` the answer is stored and has `answerId`, `conversationId` and `url`
     ([Conversations](conversations.md)). Without them nothing is stored.
     """
-    project_id, links = access.project(body.project_id), access.app.links
+    project_id = access.project(body.project_id)
     if connection.accepts("text/event-stream") if body.stream is None else body.stream:
         events = access.app.conversations.stream(project_id, body, access.caller)
-        return await streamed(connection, access.counted(events), partial(_encode, links))
+        return await streamed(connection, access.counted(events), _encode)
     answering = access.app.conversations.answer(project_id, body, access.caller)
     answer = await access.count(await unless_gone(connection, answering))
-    return respond(ChatAnswer.of(answer, links=links))
+    return respond(ChatAnswer.of(answer))
 
 
-def _encode(links: Links, happened: Event) -> list[bytes]:
+def _encode(happened: Event) -> list[bytes]:
     if isinstance(happened, Sources):
         return [event("sources", SourcesEvent(sources=sources_of(happened)))]
     if isinstance(happened, Verified):
         return [event("verified", VerifiedEvent.of(happened))]
     if isinstance(happened, Answer):
-        return [event("done", ChatAnswer.of(happened, links=links))]
+        return [event("done", ChatAnswer.of(happened))]
     return [event("token", TokenEvent(text=happened))]

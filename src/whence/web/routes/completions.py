@@ -7,6 +7,7 @@ from uuid import UUID
 
 from fastapi import Path, Response
 
+from whence.api.annotations import StyledAnswer
 from whence.api.chat import sources_of
 from whence.api.completions import (
     CompletionAnswer,
@@ -18,8 +19,9 @@ from whence.api.completions import (
     ModelList,
 )
 from whence.api.values import canonical_uuid
-from whence.chat import Answer, Verified
+from whence.chat import Answer, ModelAnswerer, Verified
 from whence.chat.answer import Event
+from whence.chat.citing.restyle import CitationStyle
 from whence.errors import ProjectNotFound
 from whence.models import Project, new_id, project_name
 from whence.web.access import Access, Reader
@@ -65,22 +67,29 @@ async def get_model(access: Reader, model: ModelName) -> Bare[ModelEntry]:
 async def create_completion(access: Reader, body: CompletionRequest, connection: Connected) -> Response:
     """Answer from the documents of a project, in OpenAI's form.
 
-    All other fields are ignored, and so are messages of tools and functions.
+    Citations in the content are `[1]`, `[2]`; `annotations` say where they are and link to the quotes. In a stream they come with the
+    last content. All other fields are ignored, and so are messages of tools and functions, unless a model can use them: then
+    `response_format`, `tools` and what tools said are passed on. What only a model can do is 400 without one.
 
     `sources`, `citations` and `notes` are those of [chat](#chat). In a stream, the first chunk has `sources` and the last one all
     of them; with `stream_options.include_usage` one more chunk counts the tokens.
     """
     project = await _find_project(access, body.model)
     head = {"id": f"chatcmpl-{new_id().hex}", "created": int(time.time()), "model": project.name}
+    if not isinstance(access.app.answerer, ModelAnswerer):
+        body.require_possible()
+    style: CitationStyle = body.citation_style or project.config.get("citationStyle") or "number"
+    footnotes = bool(project.config.get("footnotes") if body.footnotes is None else body.footnotes)
     if body.stream:
-        encode = _encoder(head, usage=body.wants_usage)
+        encode = _encoder(head, style, footnotes=footnotes, usage=body.wants_usage)
         events = access.app.chat.stream(project.id, body.asked())
         return await streamed(
             connection, access.counted(events), encode, error=lambda error: b"data: %s\n\n" % error, end=_DONE
         )
     answering = access.app.chat.answer(project.id, body.asked())
     answer = await access.count(await unless_gone(connection, answering))
-    return respond(CompletionAnswer.of(answer, **head))
+    styled = StyledAnswer(answer.sources, style, footnotes=footnotes)
+    return respond(CompletionAnswer.styled(answer, styled, **head))
 
 
 async def _find_project(access: Access, model: str) -> Project:
@@ -97,19 +106,28 @@ async def _find_project(access: Access, model: str) -> Project:
     return project
 
 
-def _encoder(head: dict[str, Any], *, usage: bool) -> Callable[[Event], list[bytes]]:
+def _encoder(
+    head: dict[str, Any], style: CitationStyle, *, footnotes: bool, usage: bool
+) -> Callable[[Event], list[bytes]]:
     """With `usage`, every chunk has the field, and one more chunk at the end has the count."""
     fields = {**head, "usage": None} if usage else head
+    styled = StyledAnswer((), style, footnotes=footnotes)
+
+    def write(text: str) -> list[bytes]:
+        return [_encode_chunk(CompletionChunk.of(CompletionDelta(content=text), **fields))] if text else []
 
     def encode(happened: Event) -> list[bytes]:
+        nonlocal styled
         if isinstance(happened, str):
-            return [_encode_chunk(CompletionChunk.of(CompletionDelta(content=happened), **fields))]
+            return write(styled.feed(happened))
         if isinstance(happened, Verified):
             return []
         if not isinstance(happened, Answer):
+            styled = StyledAnswer(happened.sources, style, footnotes=footnotes)
             first = CompletionDelta(role="assistant", content="")
             return [_encode_chunk(CompletionChunk.of(first, sources=sources_of(happened), **fields))]
-        last = [_encode_chunk(CompletionChunk.last(happened, **fields))]
+        rest = write(styled.end(happened))
+        last = [*rest, _encode_chunk(CompletionChunk.last(happened, styled, **fields))]
         if not usage:
             return last
         counted = {**head, "usage": CompletionUsage.of(happened)}

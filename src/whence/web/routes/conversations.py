@@ -46,7 +46,7 @@ async def create_conversation(access: Reader, body: ConversationCreate) -> Envel
     """Begin a conversation."""
     project_id = await access.existing_project(body.project_id)
     made = await access.store.conversations.create(project_id, access.caller, title=body.title)
-    return success(show_head(access.app.links, made), 201)
+    return success(show_head(made), 201)
 
 
 @router.get("/conversations")
@@ -58,7 +58,7 @@ async def list_conversations(
     found, total = await access.store.conversations.page(
         project, access.caller, limit=page.limit, offset=page.offset
     )
-    items = [show_head(access.app.links, one) for one in found]
+    items = [show_head(one) for one in found]
     return success(Listing.page(items, total, page.limit, page.offset))
 
 
@@ -69,7 +69,7 @@ async def get_conversation(access: Reader, conversation_id: PathId) -> Enveloped
     Of an answer that was refreshed, the newest one is there.
     """
     found = await access.store.conversations.get(conversation_id, access.caller)
-    return success(await show_conversation(access.store, access.app.links, found))
+    return success(await show_conversation(access.store, found))
 
 
 @router.patch("/conversations/{conversation_id}")
@@ -80,7 +80,7 @@ async def rename_conversation(
     found = await access.store.conversations.get(conversation_id, access.caller)
     await access.store.conversations.rename(found, body.title)
     changed = await access.store.conversations.get(conversation_id, access.caller)
-    return success(show_head(access.app.links, changed))
+    return success(show_head(changed))
 
 
 @router.delete("/conversations/{conversation_id}")
@@ -103,7 +103,7 @@ async def export_conversation(
 ) -> Response:
     """Export a conversation as a file, in JSON or Markdown."""
     found = await access.store.conversations.get(conversation_id, access.caller)
-    shown = await show_conversation(access.store, access.app.links, found)
+    shown = await show_conversation(access.store, found)
     is_json = file_format == "json"
     content = shown.encode() if is_json else as_markdown(shown).encode()
     name = f"conversation.{'json' if is_json else 'md'}"
@@ -136,7 +136,7 @@ async def list_answers(
         limit=page.limit,
         offset=page.offset,
     )
-    items = [await show(access.store, access.app.links, one) for one in found]
+    items = [await show(access.store, one) for one in found]
     return success(Listing.page(items, total, page.limit, page.offset))
 
 
@@ -152,9 +152,7 @@ async def export_answers(
 ) -> Response:
     """Export stored answers with their feedback as a file."""
     project = await access.existing_project(project_id)
-    lines = answer_lines(
-        access.store, access.app.links, project, access.caller, stale=stale, feedback=feedback
-    )
+    lines = answer_lines(access.store, project, access.caller, stale=stale, feedback=feedback)
     headers = {
         "Content-Type": MEDIA_TYPE,
         "Content-Disposition": 'attachment; filename="answers.jsonl"',
@@ -166,7 +164,7 @@ async def export_answers(
 async def get_answer(access: Reader, answer_id: PathId) -> Enveloped[AnswerModel]:
     """Get a stored answer, as it was given, and what happened to its grounds since."""
     stored = await access.store.answers.get(answer_id, access.caller)
-    return success(await show(access.store, access.app.links, stored))
+    return success(await show(access.store, stored))
 
 
 @router.post("/answers/{answer_id}/refresh", responses=documented(Conflict, *CHAT_ERRORS))
@@ -181,8 +179,8 @@ async def refresh_answer(
     stored = await access.store.answers.get(answer_id, access.caller)
     made = await unless_gone(connection, access.app.conversations.refresh(stored, access.caller))
     again = await access.store.answers.get(answer_id, access.caller)
-    previous = await show(access.store, access.app.links, again)
-    answer = await show(access.store, access.app.links, made)
+    previous = await show(access.store, again)
+    answer = await show(access.store, made)
     return success(RefreshedAnswer(answer=answer, previous=previous, changes=compare(previous, answer)))
 
 
@@ -203,9 +201,7 @@ async def rate_answer(access: Reader, answer_id: PathId, body: FeedbackRequest) 
         "at": now().isoformat(),
     }
     await access.store.answers.rate(stored, said)
-    return success(
-        await show(access.store, access.app.links, await access.store.answers.get(answer_id, access.caller))
-    )
+    return success(await show(access.store, await access.store.answers.get(answer_id, access.caller)))
 
 
 @router.delete("/answers/{answer_id}/feedback")
@@ -213,6 +209,4 @@ async def unrate_answer(access: Reader, answer_id: PathId) -> Enveloped[AnswerMo
     """Take the feedback on an answer back."""
     stored = await access.store.answers.get(answer_id, access.caller)
     await access.store.answers.rate(stored, None)
-    return success(
-        await show(access.store, access.app.links, await access.store.answers.get(answer_id, access.caller))
-    )
+    return success(await show(access.store, await access.store.answers.get(answer_id, access.caller)))

@@ -39,7 +39,7 @@ async def get_span(
     no other; where that is not possible, `rects` is null and `reason` says why.
     """
     document = await access.document(document_id)
-    return success(SpanModel.of(await access.app.evidence.span(document, start, end), links=access.app.links))
+    return success(SpanModel.of(await access.app.evidence.span(document, start, end)))
 
 
 @router.post("/evidence", responses=documented(ProjectNotFound, InvalidUUID))
@@ -51,7 +51,7 @@ async def find_evidence(access: Reader, body: EvidenceRequest) -> Enveloped[Evid
     """
     project_id = await access.existing_project(body.project_id)
     app = access.app
-    return success(await EvidenceAnswer.load(app.store, app.evidence, project_id, body, links=app.links))
+    return success(await EvidenceAnswer.load(app.store, app.evidence, project_id, body))
 
 
 @router.get("/documents/{document_id}/pages")

@@ -1,0 +1,200 @@
+"""Gathers what an evidence file shows: statements, the words behind each, and where those are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from whence.api.conversations import AnswerModel
+from whence.api.graph import ClaimModel, ObjectAnswer
+from whence.chat.citing.restyle import Numbers, Restyled
+from whence.chat.sources import Source
+from whence.errors import WhenceError
+from whence.evidence import Evidence, PageRects, Span
+from whence.store import Store
+from whence.store.evidence import TextSpan
+
+IMAGE_WIDTH = 900
+_MOST_IMAGES = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """One quote that a statement stands on."""
+
+    number: int
+    quote: str
+    document_id: UUID
+    document_name: str
+    version: int | None
+    start: int | None
+    end: int | None
+    page: int | None
+    url: str | None
+    facts: dict[str, str]
+    """What else is said about it, by name: level of support, schema version."""
+    span: Span | None = None
+    """Where it is; None if the document has changed since."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A sentence of an answer, or a property with its value."""
+
+    text: str
+    proofs: tuple[Proof, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceFile:
+    kind: str
+    id: UUID
+    title: str
+    text: str
+    """The whole answer; empty for an object."""
+    made_at: datetime
+    author: str
+    """The model, or what else made it."""
+    url: str | None
+    statements: tuple[Statement, ...]
+    notes: tuple[str, ...] = ()
+    images: dict[tuple[UUID, int], bytes] = field(default_factory=dict)
+    """Pictures of pages, as PNG."""
+
+
+async def of_answer(store: Store, evidence: Evidence, answer: AnswerModel) -> EvidenceFile:
+    """Of a stored answer, as it was given. Pages of documents that have changed since are not shown."""
+    numbers = Numbers()
+    names = {one.id: one.source for one in answer.sources}
+    cited = [Source(id=one.id, text="", name=one.source) for one in answer.sources]
+    text = Restyled(cited, lambda chunk_id: f"[{numbers(chunk_id)}]")
+    written = text.feed(answer.response) + text.close()
+    spans = [TextSpan.of(one.document_id, one.start_offset, one.end_offset) for one in answer.citations]
+    places = await _places(
+        evidence, answer.project_id, spans, [one.document_version for one in answer.citations]
+    )
+    sentences: dict[tuple[int, int], list[Proof]] = {}
+    for one, place in zip(answer.citations, places, strict=True):
+        proofs = sentences.setdefault((text.at(one.response_start), text.at(one.response_end)), [])
+        if one.chunk_id is None or one.document_id is None or one.quote is None:
+            continue
+        facts = {"support": f"{one.support_level} ({one.support:.2f})"}
+        if one.judgement is not None:
+            facts["judgement"] = f"{one.judgement}, by {one.judged_by}"
+        proofs.append(
+            Proof(
+                number=numbers(str(one.chunk_id)),
+                quote=one.quote,
+                document_id=one.document_id,
+                document_name=names.get(str(one.chunk_id), ""),
+                version=one.document_version,
+                start=one.start_offset,
+                end=one.end_offset,
+                page=one.page,
+                url=one.url,
+                facts=facts,
+                span=place,
+            )
+        )
+    stale = [f"{reason.document_name} has changed since: {reason.reason}" for reason in answer.stale_reasons]
+    statements = [
+        Statement(text=written[start:end].strip(), proofs=tuple(proofs))
+        for (start, end), proofs in sorted(sentences.items())
+    ]
+    return EvidenceFile(
+        kind="answer",
+        id=answer.id,
+        title=answer.question,
+        text=written,
+        made_at=answer.created_at,
+        author=answer.model,
+        url=answer.url,
+        statements=tuple(statements),
+        notes=(*answer.notes, *dict.fromkeys(stale)),
+        images=await _images(store, evidence, answer.project_id, statements),
+    )
+
+
+async def of_object(store: Store, evidence: Evidence, found: ObjectAnswer) -> EvidenceFile:
+    """The current claims of each property."""
+    claims = [(name, claim) for name, all_of in found.sources.items() for claim in all_of if claim.current]
+    spans = [TextSpan.of(one.document_id, one.document_start, one.document_end) for _, one in claims]
+    places = await _places(evidence, found.project_id, spans, [one.document_version for _, one in claims])
+    by_property: dict[str, list[Proof]] = {}
+    for number, ((name, claim), place) in enumerate(zip(claims, places, strict=True), 1):
+        proofs = by_property.setdefault(f"{name}: {claim.value}", [])
+        if claim.document_id is not None and claim.quote is not None:
+            proofs.append(_proof_of_claim(number, claim, place))
+    statements = [Statement(text=text, proofs=tuple(proofs)) for text, proofs in by_property.items()]
+    return EvidenceFile(
+        kind="object",
+        id=found.id,
+        title=f"{found.name} ({found.type})",
+        text="",
+        made_at=found.updated_at,
+        author="extraction",
+        url=found.url,
+        statements=tuple(statements),
+        images=await _images(store, evidence, found.project_id, statements),
+    )
+
+
+def _proof_of_claim(number: int, claim: ClaimModel, place: Span | None) -> Proof:
+    assert claim.document_id is not None, "checked by the caller"
+    return Proof(
+        number=number,
+        quote=claim.quote or "",
+        document_id=claim.document_id,
+        document_name=claim.document_name or "",
+        version=claim.document_version,
+        start=claim.document_start,
+        end=claim.document_end,
+        page=claim.page,
+        url=claim.url,
+        facts={"schema": claim.schema_version, "extracted": f"{claim.extracted_at:%Y-%m-%d %H:%M} UTC"},
+        span=place,
+    )
+
+
+async def _places(
+    evidence: Evidence,
+    project_id: UUID,
+    spans: Sequence[TextSpan | None],
+    versions: Sequence[int | None],
+) -> list[Span | None]:
+    """Only of documents that still have the version that was cited."""
+    wanted = [span for span in spans if span is not None]
+    found = dict(zip(wanted, await evidence.spans(project_id, wanted), strict=True))
+    places = [None if span is None else found[span] for span in spans]
+    return [
+        place if place is not None and place.version == version else None
+        for place, version in zip(places, versions, strict=True)
+    ]
+
+
+def shown_pages(statements: Sequence[Statement]) -> list[tuple[UUID, PageRects]]:
+    return [
+        (proof.document_id, page)
+        for statement in statements
+        for proof in statement.proofs
+        if proof.span is not None
+        for page in proof.span.pages
+        if page.rects
+    ]
+
+
+async def _images(
+    store: Store, evidence: Evidence, project_id: UUID, statements: Sequence[Statement]
+) -> dict[tuple[UUID, int], bytes]:
+    """Pages without a picture are left out: the quote is there in any case."""
+    images: dict[tuple[UUID, int], bytes] = {}
+    for document_id, page in shown_pages(statements):
+        key = (document_id, page.page)
+        if key in images or len(images) >= _MOST_IMAGES:
+            continue
+        try:
+            document = await store.documents.get(document_id, project_id=project_id)
+            images[key] = await evidence.image(document, page.page, IMAGE_WIDTH)
+        except WhenceError:
+            continue
+    return images

@@ -1,0 +1,85 @@
+"""Earlier versions of documents: their text, and where their chunks were."""
+
+from dataclasses import dataclass
+from typing import LiteralString
+from uuid import UUID
+
+from whence.store.pool import Statements, reader
+
+MOST_KEPT = 20
+"""Versions of one document before the current one."""
+
+KEEP: LiteralString = """
+INSERT INTO kb.document_versions (project_id, document_id, version, version_at, text, chunk_ids, chunk_starts)
+SELECT %(project_id)s, d.id, d.version, coalesce(d.version_at, d.updated_at),
+       CASE WHEN d.text IS DISTINCT FROM t.text THEN d.text END, laid.ids, laid.starts
+FROM kb.documents d
+JOIN kb.job_texts t ON t.project_id = %(project_id)s AND t.job_id = %(job_id)s
+CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(c.id ORDER BY c.chunk_index), '{}') AS ids,
+           coalesce(array_agg((c.metadata ->> 'startOffset')::integer ORDER BY c.chunk_index), '{}') AS starts
+    FROM kb.chunks c
+    WHERE c.project_id = %(project_id)s AND c.document_id = d.id AND c.metadata ? 'startOffset') laid
+WHERE d.project_id = %(project_id)s AND d.id = %(document_id)s AND d.version > 0 AND d.text IS NOT NULL
+ON CONFLICT DO NOTHING
+"""
+FORGET: LiteralString = """
+DELETE FROM kb.document_versions v USING kb.documents d
+WHERE d.project_id = %(project_id)s AND d.id = %(document_id)s
+  AND v.project_id = %(project_id)s AND v.document_id = %(document_id)s AND v.version <= d.version - %(most)s
+"""
+SELECT_OLD: LiteralString = """
+SELECT coalesce(v.text, later.text, d.text), v.chunk_ids, v.chunk_starts
+FROM kb.document_versions v
+JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = %(document_id)s
+LEFT JOIN LATERAL (
+    SELECT l.text FROM kb.document_versions l
+    WHERE l.project_id = %(project_id)s AND l.document_id = %(document_id)s AND l.version > v.version AND l.text IS NOT NULL
+    ORDER BY l.version LIMIT 1) later ON true
+WHERE v.project_id = %(project_id)s AND v.document_id = %(document_id)s AND v.version = %(version)s
+"""
+CHUNK_START: LiteralString = """
+SELECT (c.metadata ->> 'startOffset')::integer FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.id = %(chunk_id)s
+"""
+CHUNK_AT: LiteralString = """
+SELECT c.id FROM kb.chunks c
+WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
+  AND (c.metadata ->> 'startOffset')::integer <= %(offset)s AND %(offset)s < (c.metadata ->> 'endOffset')::integer
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldVersion:
+    text: str
+    chunk_ids: list[UUID]
+    chunk_starts: list[int]
+
+
+_old_of = reader(OldVersion)
+
+
+class Versions(Statements):
+    async def keep(self, project_id: UUID, document_id: UUID, *, job_id: UUID) -> None:
+        """Keep the document's version before the one that the job staged replaces it, and forget the oldest."""
+        params = {"project_id": project_id, "document_id": document_id}
+        await self._queries.run(KEEP, {**params, "job_id": job_id})
+        await self._queries.run(FORGET, {**params, "most": MOST_KEPT})
+
+    async def old(self, project_id: UUID, document_id: UUID, version: int) -> OldVersion | None:
+        """None for the current version, and for one that is not kept any more."""
+        params = {"project_id": project_id, "document_id": document_id, "version": version}
+        row = await self._queries.one(SELECT_OLD, params)
+        return None if row is None else _old_of(row)
+
+    async def chunk_start(self, project_id: UUID, chunk_id: UUID) -> int | None:
+        """Where the chunk begins now; None if it is gone."""
+        found: int | None = await self._queries.value(
+            CHUNK_START, {"project_id": project_id, "chunk_id": chunk_id}
+        )
+        return found
+
+    async def chunk_at(self, project_id: UUID, document_id: UUID, offset: int) -> UUID | None:
+        """The chunk with this character of the document's text."""
+        params = {"project_id": project_id, "document_id": document_id, "offset": offset}
+        found: UUID | None = await self._queries.value(CHUNK_AT, params)
+        return found

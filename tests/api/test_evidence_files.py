@@ -1,0 +1,133 @@
+"""Evidence files: self-contained, with the highlighted lines of pages, and data in W3C's forms."""
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import httpx
+import pytest
+from tests.api.chatting import LEAVE, PROJECT, QUESTION, first_chunk
+from tests.api.ingesting import data_of, error_of, put, upload
+from tests.files.pdf import pdf
+from tests.graphs import say, thing
+
+from whence.store import Store
+
+pytestmark = pytest.mark.one_app
+
+ANSWERS = "/api/v1/answers"
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.append(tag)
+        self.links += [value or "" for name, value in attrs if name in ("href", "src") and tag != "a"]
+
+
+@pytest.fixture
+async def handbook(by_hand: httpx.AsyncClient) -> str:
+    made = await upload(by_hand, "leave.pdf", pdf([[LEAVE]]))
+    ident: str = made["documentId"]
+    return ident
+
+
+async def ask_stored(client: httpx.AsyncClient) -> dict[str, Any]:
+    answer = await client.post(
+        "/api/v1/chat", json={"projectId": PROJECT, "message": QUESTION, "store": True}
+    )
+    told: dict[str, Any] = answer.json()
+    assert told["citations"]
+    return told
+
+
+@pytest.mark.usefixtures("handbook")
+async def test_an_answer_as_one_page(client: httpx.AsyncClient) -> None:
+    told = await ask_stored(client)
+    answer = await client.get(f"{ANSWERS}/{told['answerId']}/evidence.html")
+    assert answer.headers["content-type"].startswith("text/html")
+    tags = Tags()
+    tags.feed(answer.text)
+    assert "script" not in tags.names
+    assert all(link.startswith(("data:image/png;base64,", "#p")) for link in tags.links)
+    assert told["citations"][0]["quote"] in answer.text
+    for said in (
+        QUESTION,
+        "leave.pdf",
+        "verbatim",
+        "extractive",
+        told["citations"][0]["url"].replace("&", "&amp;"),
+    ):
+        assert said in answer.text
+    frozen = data_of(await client.get(f"{ANSWERS}/{told['answerId']}"))["citations"][0]["pages"]
+    if frozen and frozen[0]["rects"]:
+        assert tags.names.count("use") == tags.names.count("rect") > 0
+
+
+@pytest.mark.usefixtures("handbook")
+async def test_an_answer_as_data(client: httpx.AsyncClient) -> None:
+    told = await ask_stored(client)
+    found = (await client.get(f"{ANSWERS}/{told['answerId']}/evidence.json")).json()
+    require_sound(found["prov"])
+    result = f"whence:answer-{told['answerId']}"
+    assert found["prov"]["wasAttributedTo"]["_:a1"]["prov:entity"] == result
+    text = data_of(await client.get(f"/api/v1/documents/{told['sources'][0]['documentId']}/text"))["text"]
+    for annotation, citation in zip(found["annotations"], told["citations"], strict=True):
+        assert (annotation["@context"], annotation["type"]) == (
+            "http://www.w3.org/ns/anno.jsonld",
+            "Annotation",
+        )
+        chosen = {one["type"]: one for one in annotation["target"]["selector"]}
+        place, quote = chosen["TextPositionSelector"], chosen["TextQuoteSelector"]
+        assert text[place["start"] : place["end"]] == quote["exact"] == citation["quote"]
+        assert text[: place["start"]].endswith(quote["prefix"])
+        assert chosen["FragmentSelector"]["value"] == "page=1"
+
+
+async def test_an_object(client: httpx.AsyncClient, store: Store, handbook: str) -> None:
+    chunk = await first_chunk(store, {"documentId": handbook})
+    written = await say(store, chunk, thing("Leave <b>", days=30))
+    path = f"/api/v1/objects/{written.objects[0]}"
+    page = (await client.get(f"{path}/evidence.html")).text
+    assert "Leave &lt;b&gt; (Thing)" in page
+    assert "days: 30" in page
+    require_sound((await client.get(f"{path}/evidence.json")).json()["prov"])
+
+
+async def test_a_changed_document_keeps_the_quote(client: httpx.AsyncClient, handbook: str) -> None:
+    told = await ask_stored(client)
+    await put(client, handbook, text="Something else.")
+    page = (await client.get(f"{ANSWERS}/{told['answerId']}/evidence.html")).text
+    assert told["citations"][0]["quote"] in page
+    assert "has changed since" in page
+    assert "<use" not in page
+
+
+async def test_what_is_absent(client: httpx.AsyncClient) -> None:
+    absent = "550e8400-e29b-41d4-a716-446655440000"
+    error_of(await client.get(f"{ANSWERS}/{absent}/evidence.html"), 404, "ANSWER_NOT_FOUND")
+    error_of(await client.get(f"/api/v1/objects/{absent}/evidence.json"), 404, "OBJECT_NOT_FOUND")
+
+
+def require_sound(document: dict[str, Any]) -> None:
+    """What PROV-JSON asks for: declared prefixes, qualified names, and relations between things that are there."""
+    names = {*document["entity"], *document["agent"]}
+    for name in names:
+        prefix, _, local = name.partition(":")
+        assert prefix in document["prefix"]
+        assert re.fullmatch(r"[\w.-]+", local), name
+    for kind, ends in {
+        "wasDerivedFrom": ("prov:generatedEntity", "prov:usedEntity"),
+        "wasAttributedTo": ("prov:entity", "prov:agent"),
+    }.items():
+        for ident, relation in document[kind].items():
+            assert ident.startswith("_:")
+            assert {relation[end] for end in ends} <= names
+    for record in (*document["entity"].values(), *document["agent"].values()):
+        for key, value in record.items():
+            assert key.partition(":")[0] in document["prefix"]
+            assert isinstance(value, str | int) or set(value) == {"$", "type"}
