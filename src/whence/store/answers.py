@@ -105,11 +105,13 @@ SELECT {_ANSWER} FROM kb.answers a
 WHERE a.project_id = %(project_id)s AND a.conversation_id = %(id)s AND a.refreshed_by IS NULL
 ORDER BY a.turn_id
 """
-# Holds the cited chunks: whoever removes them waits, and then sees the new rows. A chunk that is gone already has changed.
+# Holds the cited chunks, in the order of `graph.locks`: whoever removes them waits, and then sees the new rows. A chunk that is
+# gone already has changed.
 INSERT: LiteralString = """
 WITH held AS (
     SELECT c.id FROM kb.chunks c
-    WHERE c.project_id = %(project_id)s AND c.id = ANY(%(chunk_ids)s::uuid[]) FOR KEY SHARE
+    WHERE c.project_id = %(project_id)s AND c.id = ANY(%(chunk_ids)s::uuid[])
+    ORDER BY c.id FOR KEY SHARE
 ), place AS (
     UPDATE kb.conversations SET updated_at = %(now)s, title = coalesce(title, %(title)s)
     WHERE project_id = %(project_id)s AND id = %(conversation_id)s
