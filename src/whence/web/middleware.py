@@ -10,7 +10,6 @@ import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -209,8 +208,10 @@ class _Exchange:
         if message["type"] == "http.response.start":
             self.status = status = message["status"]
             if self._scope["method"] in _BODIED and not _REFUSED <= status < _FAILED:
-                with suppress(WhenceError):  # the database is away, and the request has failed, too
+                try:
                     await self._record(self._scope, status)
+                except WhenceError as exc:  # the request is done, so its answer stands
+                    log.warning("%s is not in the audit log: %s", self.line, exc)
             more = (NO_SNIFFING, (b"x-request-id", self._request_ident))
             message["headers"] = [*message.get("headers", ()), *more]
         await self._send(message)
