@@ -115,10 +115,10 @@ bench-search: $(VENV)/.dev ## measure how good search is, and what it costs besi
 bench-extract: $(VENV)/.dev ## measure what extraction with context is worth, and what it costs beside its model
 	@$(BIN)/python -m benchmarks.extraction $(ARGS)
 
-demo: $(VENV)/.run ## load a demo document, show the chunk API with curl's requests, ask three questions, grow a graph
+demo: $(VENV)/.run ## load a demo document, show the chunk API with curl's requests, grow a graph, ask, write an evidence file
 	@$(BIN)/python examples/demo.py
-	@$(BIN)/python examples/ask.py
 	@$(BIN)/python examples/graph.py
+	@$(BIN)/python examples/ask.py
 
 http-docs: $(VENV)/.dev ## write docs/http.md from the OpenAPI document
 	@$(BIN)/python -m tools.http_reference

@@ -1,4 +1,4 @@
-"""Ingests the demo documents and asks three questions about them: part of `make demo`.
+"""Ingests the demo documents, asks about them and writes an evidence file of the last answer: part of `make demo`.
 
 It works in a data directory of its own, which is gone afterwards: nothing of yours is touched. No network is needed;
 with WHENCE_LLM_BASE_URL and WHENCE_LLM_MODEL set, that model answers.
@@ -12,12 +12,14 @@ import tempfile
 from pathlib import Path
 
 DOCUMENTS = Path(__file__).parent / "documents"
+PDF = Path(__file__).parent / "graph" / "sign_in.pdf"
 WHENCE = Path(sys.executable).with_name("whence")
 QUESTIONS = (
     "Why did repairs go over budget?",
     "How long are audiobooks lent?",
     "Who won the chess tournament?",
 )
+ON_A_PAGE = "When does the office open and close?"
 _ELSEWHERE = ("WHENCE_DATABASE_URL", "WHENCE_STORAGE_URL")
 
 
@@ -25,16 +27,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         own = {name: text for name, text in os.environ.items() if name not in _ELSEWHERE}
         environment = {**own, "WHENCE_DATA_DIR": folder}
-        run(environment, "ingest", "--strategy", "paragraph", "--max", "600", str(DOCUMENTS))
+        run(environment, "ingest", "--strategy", "paragraph", "--max", "600", str(DOCUMENTS), str(PDF))
         for question in QUESTIONS:
             run(environment, "ask", question)
-        evidence = Path(tempfile.gettempdir()) / "whence-evidence.html"
-        run(environment, "ask", QUESTIONS[0], "--evidence", str(evidence))
-        print(f"\nOpen {evidence}: the answer with its quotes and the highlighted lines of the pages.")
+        evidence = Path(tempfile.mkdtemp(prefix="whence-")) / "evidence.html"
+        run(environment, "ask", ON_A_PAGE, "--evidence", str(evidence))
+        print(f"\nOpen {evidence}: the answer with its quote, highlighted on the page of the PDF.")
 
 
 def run(environment: dict[str, str], *arguments: str) -> None:
-    shown = [os.path.relpath(one) if one == str(DOCUMENTS) else one for one in arguments]
+    shown = [os.path.relpath(one) if one in (str(DOCUMENTS), str(PDF)) else one for one in arguments]
     print(f"\n$ whence {shlex.join(shown)}", flush=True)
     subprocess.run([WHENCE, *arguments], env=environment, check=True)
 

@@ -145,21 +145,24 @@ def test_what_is_wrong_is_said(hosted: "Installation", arguments: tuple[str, ...
     assert hosted.run("ask", *arguments, code=code).stderr
 
 
-def test_the_demo_asks_three_questions_and_needs_nobody(fresh: "Installation") -> None:
+def test_the_demo_asks_and_writes_an_evidence_file(fresh: "Installation", tmp_path: Path) -> None:
     environment = fresh.environment({})
     done = subprocess.run(
         [sys.executable, "examples/ask.py"],
         cwd=ROOT,
-        env={**os.environ, **environment},
+        env={**os.environ, **environment, "TMPDIR": str(tmp_path)},
         capture_output=True,
         text=True,
         timeout=240,
         check=True,
     )
-    assert done.stdout.count("$ whence ask") == 3
-    assert done.stdout.count("Answered by extractive.") == 3
+    assert done.stdout.count("$ whence ask") == 4
+    assert done.stdout.count("Answered by extractive.") == 4
     assert len(re.findall(r"^\[1\] \w+\.md", done.stdout, re.MULTILINE)) == 2
     assert done.stdout.count("I found nothing about this in the documents.") == 1
+    written = re.search(r"^Open (\S+): ", done.stdout.splitlines()[-1])
+    assert written
+    assert '<svg class="crop"' in Path(written[1]).read_text(encoding="utf-8")
     assert not fresh.data_dir.exists()
 
 

@@ -50,6 +50,33 @@ async def test_from_a_question_to_the_words_on_the_page(site: Site) -> None:
     assert page.url == address
 
 
+async def test_an_evidence_file_opens_with_its_style(site: Site) -> None:
+    page = await site.open("/")
+    await ask(page)
+    async with page.context.expect_page() as opened:
+        await page.click("text=Evidence file")
+    file = await opened.value
+    await expect(file.locator("blockquote")).to_contain_text(CITED)
+    whole, mark = await file.locator(".crop").bounding_box(), await file.locator(".crop rect").bounding_box()
+    assert whole
+    assert mark
+    assert whole["y"] < mark["y"] < whole["y"] + whole["height"]
+    assert await file.evaluate("getComputedStyle(document.querySelector('.crop')).display") == "block"
+
+
+async def test_a_link_of_an_older_version(site: Site) -> None:
+    ident = site.ingest("rules.md", "Books are lent for 3 weeks.\n\nFilms are lent for 2 days.\n")
+    new = "Opened in 1911.\n\nBooks are lent for 3 weeks.\n"
+    site.data("PUT", f"/documents/{ident}", files={"file": ("rules.md", new)}, params={"wait": "true"})
+    page = await site.open(f"/d/{ident}?span=0-27&v=1")
+    await expect(page.locator(".stale")).to_contain_text("made under version 1: the text is now here")
+    await expect(page.locator(".document-text mark")).to_have_text("Books are lent for 3 weeks.")
+    await page.goto(f"{site.url}/d/{ident}?span=29-55&v=1")
+    await expect(page.locator(".stale")).to_contain_text("is gone")
+    await expect(page.locator(".stale blockquote")).to_have_text("Films are lent for 2 days.")
+    site.data("DELETE", f"/documents/{ident}")
+
+
 def words_under(whole: Any, part: Any) -> str:
     """The text of the PDF under a rectangle of the screen, by another library than the pages use."""
     sheet = pypdfium2.PdfDocument(BytesIO(pdf(REPORT)))[1]
@@ -104,7 +131,6 @@ async def test_adding_previewing_and_deleting_a_document(site: Site) -> None:
         name="added.md", mimeType="text/markdown", buffer=b"# One\n\nFirst.\n\n# Two\n\nSecond."
     )
     await page.set_input_files("dialog input[type=file]", file)
-    await page.select_option("dialog select", "paragraph")
     await expect(page.locator(".cuts .cut")).to_have_count(2)
     await page.click("dialog .primary")
     row = page.locator(".rows-row", has_text="added.md")
@@ -209,6 +235,13 @@ async def test_keys_open_projects(
         await page.keyboard.press("Enter")
         await page.wait_for_selector(".rows-row")
         await expect(page.locator("text=Add documents")).to_be_visible()
+        await page.click("text=Graph")
+        await page.click("text=Table")
+        await page.click(".rows-row a")
+        async with page.expect_download() as saved:
+            await page.click("text=Evidence file")
+        assert "1 hour" in (await (await saved.value).path()).read_text()
+        await page.click("text=Documents")
         await page.select_option("[aria-label=Project]", str(second.id))
         await expect(page.locator(".empty")).to_contain_text("No documents yet")
         await page.reload()

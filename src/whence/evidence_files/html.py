@@ -1,5 +1,6 @@
 """An evidence file as one HTML page: no script, nothing loaded from elsewhere. Pure."""
 
+import re
 from base64 import b64encode
 from html import escape
 from uuid import UUID
@@ -7,16 +8,19 @@ from uuid import UUID
 from whence.evidence import PageRects
 from whence.evidence_files.proofs import EvidenceFile, Proof
 
-_MARGIN = 0.025
+_MARGIN = 0.05
 """Of the page's height, above and below the highlighted lines."""
+_WRAPPED = re.compile(r"(?<=[^\s|])\n(?=[\w(“\"'])")
+"""A line's end inside a paragraph, not one of a table, a list or a heading."""
 _STYLE = """
-body{font:16px/1.55 Georgia,serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1c1c1c;background:#fff}
+body{font:16px/1.55 Georgia,serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1c1c1c;background:#fff;overflow-wrap:anywhere}
 h1{font-size:1.4rem}section{break-inside:avoid;border-top:1px solid #ccc;padding:.6rem 0}
 blockquote{margin:.4rem 0;padding:.1rem .8rem;border-left:3px solid #b58900}
 dl{font:13px/1.5 system-ui,sans-serif;color:#555;display:grid;grid-template-columns:max-content 1fr;gap:0 .8rem;margin:.3rem 0}
-dd{margin:0}svg.crop{width:100%;height:auto;border:1px solid #ccc;print-color-adjust:exact;-webkit-print-color-adjust:exact}
-.answer{white-space:pre-wrap}.none{color:#a00}.context{color:#777}mark{background:#ffe58a}a{color:inherit}
-@media print{body{margin:0;max-width:none}a{text-decoration:none}}
+dd{margin:0}svg.crop{display:block;box-sizing:border-box;width:100%;height:auto;margin:.6rem 0;border:1px solid #ccc;print-color-adjust:exact;-webkit-print-color-adjust:exact}
+.answer,.context,strong{white-space:pre-wrap}.none{color:#a00}.crop rect{mix-blend-mode:multiply}
+.context{color:#666;font-size:.9rem}mark{background:#ffe58a;print-color-adjust:exact;-webkit-print-color-adjust:exact}a{color:inherit}
+@page{margin:16mm}@media print{body{margin:0;padding:0;max-width:none}a{text-decoration:none}}
 """
 
 
@@ -28,13 +32,13 @@ def as_html(file: EvidenceFile) -> str:
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">",
         f'<meta name="viewport" content="width=device-width"><title>{escape(file.title)}</title><style>{_STYLE}</style></head><body>',
         f"<h1>{escape(file.title)}</h1>",
-        f'<p class="answer">{escape(file.text)}</p>' if file.text else "",
+        f'<p class="answer">{_shown(file.text)}</p>' if file.text else "",
         f"<dl><dt>{file.kind}</dt><dd>{file.id}</dd><dt>made</dt><dd>{made} by {escape(file.author)}</dd>{link}</dl>",
         *(f'<p class="none">{escape(note)}</p>' for note in file.notes),
         _pictures(file),
     ]
     for statement in file.statements:
-        parts.append(f"<section><p><strong>{escape(statement.text)}</strong></p>")
+        parts.append(f"<section><p><strong>{_shown(statement.text)}</strong></p>")
         if not statement.proofs:
             parts.append('<p class="none">No source.</p>')
         parts += [_proof(proof, file) for proof in statement.proofs]
@@ -56,6 +60,11 @@ def _pictures(file: EvidenceFile) -> str:
     )
 
 
+def _shown(text: str) -> str:
+    """With the lines of a table, but without those of a wrapped paragraph."""
+    return escape(_WRAPPED.sub(" ", text))
+
+
 def _name(document_id: UUID, page: int) -> str:
     return f"p{document_id.hex}-{page}"
 
@@ -75,8 +84,8 @@ def _proof(proof: Proof, file: EvidenceFile) -> str:
     ]
     context = ""
     if proof.span is not None and not crops:
-        before, after = escape(proof.span.before), escape(proof.span.after)
-        context = f'<p class="context">…{before}<mark>{escape(proof.quote)}</mark>{after}…</p>'
+        before, after = _shown(proof.span.before.lstrip()), _shown(proof.span.after.rstrip())
+        context = f'<p class="context">…{before}<mark>{_shown(proof.quote)}</mark>{after}…</p>'
     return f"<blockquote>[{proof.number}] “{escape(proof.quote)}”</blockquote>{''.join(crops)}{context}<dl>{''.join(rows)}</dl>"
 
 
@@ -87,7 +96,7 @@ def _crop(name: str, page: PageRects) -> str:
     bottom = min(1.0, max(one.y1 for one in rects) + _MARGIN) * height
     marks = [
         f'<rect x="{one.x0 * width:.2f}" y="{one.y0 * height:.2f}" width="{(one.x1 - one.x0) * width:.2f}" '
-        f'height="{(one.y1 - one.y0) * height:.2f}" fill="#ffd000" fill-opacity=".35"/>'
+        f'height="{(one.y1 - one.y0) * height:.2f}" fill="#ffe58a"/>'
         for one in rects
     ]
     return (

@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks";
-import { api, take, type Chunk, type Document, type Schemas } from "../api/client";
+import { api, take, type ApiError, type Chunk, type Document, type Schemas } from "../api/client";
 import { useResource, type Resource } from "./resource";
 import { query, setQuery } from "./router";
 import { projectId } from "./session";
@@ -38,9 +38,30 @@ async function read(id: string, signal: AbortSignal): Promise<Whole> {
   return { document, text, chunks };
 }
 
-export function spanInAddress(): { start: number; end: number } | null {
-  const found = /^(\d+)-(\d+)$/.exec(query.value.get("span") ?? "");
-  return found ? { start: Number(found[1]), end: Number(found[2]) } : null;
+export interface Linked {
+  span: { start: number; end: number } | null;
+  /** For a link that was made under an older version: what the server found. */
+  old: Schemas["LinkAnswer"] | null;
+  error: ApiError | null;
+}
+
+/** The span that the address names, where it is in the document's present version. */
+export function useLinked(document: Document): Linked {
+  const span = query.value.get("span");
+  const v = query.value.get("v");
+  const isOld = span !== null && v !== null && Number(v) !== document.version;
+  const found = useResource(
+    async (signal) => {
+      if (!isOld) return null;
+      const params = { query: { document: document.id, span, v } };
+      return take(api.GET("/api/v1/links/resolve", { params, signal }));
+    },
+    [document.id, document.version, span, v],
+    { fresh: true },
+  );
+  if (isOld) return { span: found.data?.span ?? null, old: found.data, error: found.error };
+  const here = /^(\d+)-(\d+)$/.exec(span ?? "");
+  return { span: here && { start: Number(here[1]), end: Number(here[2]) }, old: null, error: null };
 }
 
 export function startOf(chunk: Chunk): number {

@@ -4,10 +4,10 @@ import { api, asError, raw, take, type Document, type Schemas } from "../api/cli
 import { usePaged, type Paged } from "./paged";
 import { watch } from "./progress";
 import { query } from "./router";
-import { projectId } from "./session";
+import { project, projectId } from "./session";
 
 type Ingested = Schemas["Ingested"];
-/** How a document is cut; no strategy: as its project does. */
+/** How a document is cut; no strategy: as its project does, else by paragraphs. */
 export type Cutting = {
   chunkingStrategy: "" | "character" | "sentence" | "paragraph";
   maxChunkSize: number;
@@ -79,18 +79,25 @@ export async function upload(files: readonly File[], done: () => void): Promise<
   sending.value = null;
 }
 
-/** The chosen cuts as fields of a request. */
+/** The cuts as fields of a request: those chosen here, else the project's own, else paragraphs. */
 function cuts(): {
-  chunkingStrategy?: "character" | "sentence" | "paragraph";
-  chunkingOptions?: Omit<Cutting, "chunkingStrategy">;
+  chunkingStrategy: "character" | "sentence" | "paragraph";
+  chunkingOptions: Partial<Omit<Cutting, "chunkingStrategy">>;
 } {
   const { chunkingStrategy, ...chunkingOptions } = cutting.value;
-  return chunkingStrategy ? { chunkingStrategy, chunkingOptions } : {};
+  if (chunkingStrategy) return { chunkingStrategy, chunkingOptions };
+  const own = project.value?.config.chunking;
+  return {
+    chunkingStrategy: own?.strategy ?? "paragraph",
+    chunkingOptions: {
+      maxChunkSize: own?.maxChunkSize ?? undefined,
+      minChunkSize: own?.minChunkSize ?? undefined,
+    },
+  };
 }
 
 function setCuts(form: FormData): void {
   const { chunkingStrategy, chunkingOptions } = cuts();
-  if (!chunkingStrategy) return;
   form.set("chunkingStrategy", chunkingStrategy);
   form.set("chunkingOptions", JSON.stringify(chunkingOptions));
 }

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { EvidenceFile } from "../../components/EvidenceFile";
 import { Failed } from "../../components/States";
 import { ask, rate, refresh, type Turn } from "../../state/ask";
 import { useAction } from "../../state/resource";
@@ -122,6 +123,7 @@ function Actions({ turn }: { turn: Turn }) {
       </button>
       {turn.answer && (
         <>
+          <EvidenceFile of="answers" id={turn.answer.id} />
           <a href={`/a/${turn.answer.id}`} class="ghost">
             Link
           </a>

@@ -2,13 +2,14 @@ import { useState } from "preact/hooks";
 import { Needs } from "../../components/Needs";
 import { Failed, Show } from "../../components/States";
 import { Status } from "../../components/Status";
-import { endOf, spanInAddress, startOf, useDocument, type Whole } from "../../state/document";
+import { endOf, startOf, useDocument, useLinked, type Whole } from "../../state/document";
 import { newVersion } from "../../state/documents";
 import { close, shown } from "../../state/evidence";
 import { useAction } from "../../state/resource";
 import { go, href, query, setQuery } from "../../state/router";
 import { bytes, count, fileType } from "../../text/format";
 import { DeleteDialog } from "../documents/DeleteDialog";
+import { OldLink } from "./OldLink";
 import { Pages } from "./Pages";
 import { Side } from "./Side";
 import { Text } from "./Text";
@@ -31,7 +32,7 @@ function Shown({ whole, reload }: { whole: Whole; reload: () => void }) {
     await newVersion(document.id, file);
     reload();
   });
-  const span = spanInAddress();
+  const { span, old, error } = useLinked(document);
   const selected = span
     ? (chunks.find((one) => span.start >= startOf(one) && span.start < endOf(one)) ?? null)
     : null;
@@ -86,6 +87,8 @@ function Shown({ whole, reload }: { whole: Whole; reload: () => void }) {
             {document.error.message} <span class="quiet">{document.error.code}</span>
           </p>
         )}
+        {error && <Failed error={error} />}
+        {old && <OldLink link={old} />}
       </div>
       <div class="document-left" tabIndex={0} role="region" aria-label="The document">
         {view === "pages" && hasPages ? (

@@ -56,7 +56,9 @@ function Chunks({ chunks, selected, total }: { chunks: Chunk[]; selected: string
             <button
               type="button"
               class="plain"
-              onClick={() => setQuery({ span: `${startOf(chunk)}-${endOf(chunk)}` }, { replace: true })}
+              onClick={() =>
+                setQuery({ span: `${startOf(chunk)}-${endOf(chunk)}`, v: null }, { replace: true })
+              }
             >
               <span class="quiet">
                 {chunk.chunk_index + 1}
@@ -141,7 +143,7 @@ function ClaimLine({ one }: { one: Stated }) {
       type="button"
       class="plain"
       disabled={!span}
-      onClick={() => setQuery({ span }, { replace: true })}
+      onClick={() => setQuery({ span, v: null }, { replace: true })}
     >
       <span>{says}</span>
       <span class="quiet">

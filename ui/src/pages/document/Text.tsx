@@ -30,7 +30,7 @@ export function Text({ text, chunks, span, selected }: Props) {
           ref={chunk.id === selected ? scroll : undefined}
           class={`cut${chunk.id === selected ? " on" : ""}`}
           data-chunk={chunk.chunk_index + 1}
-          onClick={() => setQuery({ span: `${startOf(chunk)}-${endOf(chunk)}` }, { replace: true })}
+          onClick={() => setQuery({ span: `${startOf(chunk)}-${endOf(chunk)}`, v: null }, { replace: true })}
         >
           <Marked
             text={chunk.content}

@@ -6,7 +6,7 @@ import { useAction, useResource } from "../../state/resource";
 import { Cuts } from "./Cuts";
 
 const STRATEGIES: [Cutting["chunkingStrategy"], string][] = [
-  ["", "as the project does"],
+  ["", "as usual: the project's own way, else paragraphs"],
   ["character", "fixed length"],
   ["sentence", "whole sentences"],
   ["paragraph", "paragraphs and sections"],

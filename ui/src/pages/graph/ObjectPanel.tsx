@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Needs } from "../../components/Needs";
 import { api, take, type Claim, type Schemas } from "../../api/client";
+import { EvidenceFile } from "../../components/EvidenceFile";
 import { Failed, Show } from "../../components/States";
 import { Time } from "../../components/Time";
 import { ofClaim, show, shown } from "../../state/evidence";
@@ -56,6 +57,9 @@ function Shown({ object, changed }: { object: Detail; changed: () => void }) {
       ))}
       <Relations id={object.id} />
       <Corrections id={object.id} changed={changed} />
+      <p>
+        <EvidenceFile of="objects" id={object.id} />
+      </p>
       {reject.error && <Failed error={reject.error} />}
       <Needs>
         <p>
