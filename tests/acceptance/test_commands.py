@@ -24,6 +24,8 @@ def test_projects(hosted: "Installation") -> None:
         "context": None,
         "chunking": None,
         "verify": None,
+        "citationStyle": None,
+        "footnotes": None,
         "grounding": None,
         "media": None,
     }
@@ -181,6 +183,8 @@ def test_what_is_chosen_for_a_project_is_set_and_shown(hosted: "Installation") -
         "context": None,
         "chunking": None,
         "verify": None,
+        "citationStyle": None,
+        "footnotes": None,
         "grounding": "lenient",
         "media": None,
     }
@@ -195,6 +199,8 @@ def test_what_is_chosen_for_a_project_is_set_and_shown(hosted: "Installation") -
         "context": None,
         "chunking": None,
         "verify": None,
+        "citationStyle": None,
+        "footnotes": None,
         "grounding": None,
         "media": None,
     }
@@ -232,6 +238,8 @@ def test_what_is_set_must_be_known(hosted: "Installation") -> None:
         "context": None,
         "chunking": None,
         "verify": None,
+        "citationStyle": None,
+        "footnotes": None,
         "grounding": None,
         "media": None,
     }

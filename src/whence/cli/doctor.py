@@ -1,6 +1,5 @@
 """`whence doctor`: shows what is configured, reachable and missing."""
 
-import asyncio
 import hashlib
 import os
 import re
@@ -52,6 +51,8 @@ class Finding:
 @options.json
 def doctor(*, deep: bool) -> None:
     """Check settings, services and data. The exit code is 1 if something is wrong."""
+
+    import asyncio
 
     from whence import settings as table
 
@@ -130,6 +131,8 @@ def _check_data_dir(settings: "Settings") -> Finding:
 async def _check_storage(settings: "Settings") -> list[Finding]:
     """Checks the storage only if it is configured: the default folder is created when needed."""
 
+    import asyncio
+
     from whence.store.originals import Originals
 
     if settings.storage_url is None:
@@ -203,6 +206,8 @@ async def _check_answerer(settings: "Settings") -> list[Finding]:
 
 async def _check_sandbox() -> Finding:
     """What keeps the process that reads documents from the network and from other files."""
+    import asyncio
+
     command = [sys.executable, "-P", "-m", "whence.parse.sandbox"]
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     works = (await process.communicate())[0].decode().split()

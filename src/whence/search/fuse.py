@@ -86,10 +86,11 @@ class Legs:
         """The share of the question's words in each chunk. A chunk need not repeat the name of its document."""
         if self.ranking is None:
             return {}
+        shares = self.ranking.shares_of([one.chunk_id for one in scored])
         named = [one.chunk_id for one in scored if one.chunk_id in self.named]
-        return self.ranking.shares_of([one.chunk_id for one in scored]) | self.ranking.shares_of(
-            named, without=self.name_keys
-        )
+        for chunk_id, share in self.ranking.shares_of(named, without=self.name_keys).items():
+            shares[chunk_id] = max(share, shares[chunk_id])
+        return shares
 
 
 def fused(

@@ -23,4 +23,8 @@ def test_a_source_without_a_chunk_index_keeps_its_document() -> None:
         "source": "ferry.txt",
         "distance": 0.25,
         "page": None,
+        "startOffset": None,
+        "endOffset": None,
+        "documentVersion": None,
+        "url": None,
     }

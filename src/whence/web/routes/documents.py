@@ -148,6 +148,7 @@ async def get_document_text(
     It is streamed in parts. As plain text it also answers `Range` in bytes. If the document changes meanwhile, the answer breaks off.
     """
     if end is not None and end < start:
+        await access.document(document_id)  # an unknown document is not found, whatever its span
         raise InvalidParameter.of("end", provided=end, expected=f"at least start ({start})")
     store = access.store
     span = await store.texts.span(document_id, project_id=access.project_id, start=start, end=end)
