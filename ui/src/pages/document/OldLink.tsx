@@ -15,7 +15,7 @@ export function OldLink({ link }: { link: Schemas["LinkAnswer"] }) {
       <p>
         This link was made under version {link.version}: the text {NOW[link.status ?? "current"]}.
       </p>
-      {link.quote && <blockquote>{link.quote}</blockquote>}
+      {link.quote && <blockquote tabIndex={0}>{link.quote}</blockquote>}
     </div>
   );
 }
