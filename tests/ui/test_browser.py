@@ -1,6 +1,7 @@
 """The main flow of every page in a real browser."""
 
 import re
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
@@ -167,6 +168,69 @@ async def test_a_document_and_its_chunks(site: Site) -> None:
     await page.goto(f"{site.url}/d/{site.ids['notes']}?tab=claims")
     await page.click("text=expiration: 1 hour")
     await expect(page.locator(".cut.on mark")).to_contain_text("1 hour")
+
+
+async def test_words_that_changed_or_went_are_not_marked(site: Site) -> None:
+    trail = "\n\n".join(f"{'#' * n} A heading that says far too much, number {n}" for n in range(1, 6))
+    fee, text = "The mooring fee of the quay is 40 crowns a week.", "# Fees\n\n{}\n"
+    ident = site.ingest("fees.md", f"{trail}\n\n{fee}\n")
+    site.model.script(says(f"{fee} [1]"))
+    page = await site.open("/", viewport=PHONE)
+    await ask(page, "What is the mooring fee of the quay?")
+    await page.click(".chip")
+    evidence, cross = page.locator(".evidence"), page.locator("[aria-label='Close the evidence']")
+    await expect(evidence.locator("mark")).to_have_text(fee)
+    box = await cross.bounding_box()
+    assert box
+    assert box["x"] + box["width"] <= PHONE["width"]
+    await page.keyboard.press("Escape")
+    await expect(page.locator(".chip").first).to_be_focused()
+    await page.click(".chip")
+    files = {"file": ("fees.md", text.format(fee.replace("40", "55")))}
+    site.data("PUT", f"/documents/{ident}", files=files, params={"wait": "true"})
+    await page.reload()
+    await expect(evidence).to_contain_text("has changed since")
+    await expect(evidence).to_contain_text("55 crowns")
+    await expect(evidence.locator("blockquote").first).to_have_text(fee)
+    assert await evidence.locator("mark, .level").count() == 0
+    site.data("DELETE", f"/documents/{ident}")
+    await page.reload()
+    await expect(evidence).to_contain_text("was deleted")
+    await expect(evidence.locator("blockquote")).to_have_text(fee)
+
+
+async def test_a_new_version_comes_without_a_reload(site: Site) -> None:
+    ident = site.ingest("tide.md", "# Tide\n\nHigh water is at six.\n")
+    page = await site.open(f"/d/{ident}")
+    file = FilePayload(
+        name="tide.md", mimeType="text/markdown", buffer=b"# Tide\n\nHigh water is at seven.\n"
+    )
+    await page.set_input_files(".document-head input[type=file]", file)
+    await expect(page.locator(".document-head")).to_contain_text("version 2")
+    await expect(page.locator(".document-left")).to_contain_text("at seven")
+    site.data("DELETE", f"/documents/{ident}")
+
+
+async def test_an_answer_leaves_the_reader_where_he_went(site: Site) -> None:
+    gate = threading.Event()
+    site.model.script(says(lambda _: f"{CITED} [1]" if gate.wait(60) else ""))
+    page = await site.open("/")
+    await page.fill("#question", QUESTION)
+    await page.keyboard.press("Enter")
+    await page.click("nav >> text=Documents")
+    await page.wait_for_selector(".rows-row")
+    async with page.expect_response(lambda answer: "/api/v1/answers/" in answer.url):
+        gate.set()
+    await expect(page).to_have_url(f"{site.url}/documents")
+
+
+async def test_the_default_schema_can_be_edited_and_an_unknown_project_is_named(site: Site) -> None:
+    made = site.data("POST", "/projects", json={"name": "fresh"})
+    page = await site.open("/schema?project=fresh")
+    await expect(page.locator("[role=status]", has_text="Valid.")).to_be_visible()
+    await page.goto(f"{site.url}/schema?project=nowhere")
+    await expect(page.locator("main")).to_contain_text("no project “nowhere”")
+    site.data("DELETE", f"/projects/{made['id']}")
 
 
 async def test_search_with_both_scores(site: Site) -> None:

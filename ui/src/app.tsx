@@ -1,13 +1,13 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { Dialog } from "./components/Dialog";
 import { Evidence } from "./components/Evidence";
-import { Failed } from "./components/States";
+import { Empty, Failed } from "./components/States";
 import { shown } from "./state/evidence";
 import { helpOpen, KEYS } from "./state/keyboard";
 import { key, lockedOut } from "./state/key";
 import { useResource } from "./state/resource";
-import { href, path } from "./state/router";
-import { choose, loadProjects, project, projects, signOut } from "./state/session";
+import { href, path, section } from "./state/router";
+import { choose, loadProjects, project, projects, signOut, unknown } from "./state/session";
 import { nextTheme, theme } from "./state/theme";
 import { Gate } from "./pages/Gate";
 import { pageFor } from "./pages/routes";
@@ -34,6 +34,14 @@ export function App() {
         <main id="main" tabIndex={-1}>
           {ready.error ? (
             <Failed error={ready.error} retry={ready.reload} />
+          ) : unknown.value ? (
+            <Empty title={`There is no project “${unknown.value}”`} first>
+              <p>
+                <a class="button" href="/">
+                  Open the first project
+                </a>
+              </p>
+            </Empty>
           ) : (
             projects.value && <Page key={project.value?.id} />
           )}
@@ -52,13 +60,28 @@ function Page() {
     () => document.getElementById("main")?.focus({ preventScroll: true }),
     [path.value.split("/")[1]],
   );
-  if (loaded.error) return <Failed error={loaded.error} retry={loaded.reload} />;
+  if (loaded.error) return <Failed error={loaded.error} retry={() => location.reload()} />;
   const Shown = loaded.data?.default;
   return Shown && <Shown {...props} />;
 }
 
 function Header() {
   const here = path.value;
+  const menu = useRef<HTMLDetailsElement>(null);
+  useEffect(() => menu.current?.removeAttribute("open"), [here]);
+  useEffect(() => {
+    const shut = (event: Event): void => {
+      const inside = menu.current?.contains(event.target as Node);
+      if (event instanceof KeyboardEvent ? event.key === "Escape" : !inside)
+        menu.current?.removeAttribute("open");
+    };
+    document.addEventListener("click", shut);
+    document.addEventListener("keydown", shut);
+    return () => {
+      document.removeEventListener("click", shut);
+      document.removeEventListener("keydown", shut);
+    };
+  }, []);
   return (
     <header class="top">
       <a class="brand" href={href("/")}>
@@ -84,7 +107,7 @@ function Header() {
           </a>
         ))}
       </nav>
-      <details class="more">
+      <details class="more" ref={menu}>
         <summary aria-label="More">⋯</summary>
         <div>
           <a href={href("/projects")}>Projects and keys</a>
@@ -105,13 +128,6 @@ function Header() {
       </details>
     </header>
   );
-}
-
-/** The page of the menu that an address belongs to. */
-function section(here: string): string {
-  const first = here.split("/")[1] ?? "";
-  const aliases: Record<string, string> = { c: "/", a: "/", d: "/documents", o: "/graph" };
-  return aliases[first] ?? `/${first}`;
 }
 
 function Help() {

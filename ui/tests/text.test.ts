@@ -1,8 +1,8 @@
 import type { ComponentChildren, VNode } from "preact";
 import { expect, test } from "vitest";
 import { parse } from "../src/text/events";
-import { bytes, count, duration, relative } from "../src/text/format";
-import { markdown } from "../src/text/markdown";
+import { bytes, count, duration, relative, sameWords, unstarred } from "../src/text/format";
+import { markdown, verbatim } from "../src/text/markdown";
 import { Points } from "../src/text/points";
 
 /** Elements as text, to compare: tags in brackets. */
@@ -51,4 +51,13 @@ test("numbers have units", () => {
 test("events of a stream", () => {
   expect(parse('event: token\ndata: {"text": "a"}')).toEqual({ name: "token", data: { text: "a" } });
   expect(parse(": still there")).toBeNull();
+});
+
+test("quotes are compared by their words, and shown as they stand", () => {
+  expect(sameWords("due in\n 30 days", " Due in 30 days")).toBe(true);
+  expect(sameWords("due in 30 days", "due in 45 days")).toBe(false);
+  expect(flat(verbatim("* a *b*\n1) __c__", (text) => text))).toBe("(p * a *b*)(p 1) __c__)");
+  expect(unstarred("Searched for *ledger* instead of *ledgr*")).toBe(
+    "Searched for “ledger” instead of “ledgr”",
+  );
 });

@@ -1,5 +1,4 @@
-import { index, places, shown, type Place } from "../state/evidence";
-import { show } from "../state/evidence";
+import { same, show, shown, type Place } from "../state/evidence";
 
 const LEVELS = {
   verbatim: "the source says it in these words",
@@ -11,7 +10,7 @@ const LEVELS = {
 /** A numbered citation. Hovering shows the quote, a click opens the evidence. */
 export function Chip({ n, place, list }: { n: number; place: Place | null; list: readonly Place[] }) {
   if (!place) return <span class="chip dead">{n}</span>;
-  const on = shown.value !== null && places.value[index.value] === place;
+  const on = shown.value !== null && same(shown.value, place);
   const level = place.level ?? "none";
   return (
     <button

@@ -1,24 +1,38 @@
-import { api, take, type Chunk, type Schemas } from "../api/client";
+import { api, ApiError, take, type Chunk, type Schemas } from "../api/client";
 import { spanOf, type Span } from "../state/spans";
 import { close, index, places, shown, step, type Place } from "../state/evidence";
 import { useScrollTo } from "../state/image";
 import { useResource } from "../state/resource";
 import { href } from "../state/router";
-import { fileType } from "../text/format";
+import { fileType, sameWords } from "../text/format";
 import { Marked } from "./Marked";
 import { PageImage } from "./PageImage";
 import { Show } from "./States";
 
 interface Found {
-  span: Span;
+  place: Place;
+  /** Null if the document, or that part of it, is gone. */
+  span: Span | null;
+  deleted: boolean;
   chunk: Chunk | null;
   claims: Schemas["StatedClaim"][];
 }
 
+/** What stands at the place; with a quote at hand, a document that is gone is an answer and no failure. */
+async function look(place: Place, signal: AbortSignal): Promise<Pick<Found, "span" | "deleted">> {
+  try {
+    return { span: await spanOf(place, signal), deleted: false };
+  } catch (error) {
+    const gone = error instanceof ApiError && [400, 404, 422].includes(error.status);
+    if (!gone || !place.quote) throw error;
+    return { span: null, deleted: error.status === 404 };
+  }
+}
+
 async function find(place: Place, signal: AbortSignal): Promise<Found> {
   const params = { path: { chunk_id: place.chunkId ?? "" } };
-  const [span, chunk, claims] = await Promise.all([
-    spanOf(place, signal),
+  const [there, chunk, claims] = await Promise.all([
+    look(place, signal),
     place.chunkId ? take(api.GET("/api/v1/chunks/{chunk_id}", { params, signal })).catch(() => null) : null,
     place.chunkId
       ? take(
@@ -31,7 +45,7 @@ async function find(place: Place, signal: AbortSignal): Promise<Found> {
           .catch(() => [])
       : [],
   ]);
-  return { span, chunk, claims };
+  return { place, ...there, chunk, claims };
 }
 
 /** The right pane: where something came from. It is closed by Esc and stepped through by the arrow keys. */
@@ -44,25 +58,38 @@ export function Evidence() {
 function Pane({ place }: { place: Place }) {
   const found = useResource(
     (abort) => find(place, abort),
-    [place.documentId, place.start, place.end, place.chunkId],
+    [place.documentId, place.start, place.end, place.chunkId, place.quote],
   );
   const total = places.value.length;
+  const span = found.data?.span ?? null;
+  const quote = found.data?.place.quote;
+  const holds = span !== null && (!quote || sameWords(quote, span.text));
   return (
     <aside class="evidence" aria-label="Evidence">
       <header>
-        <h2>{found.data ? found.data.span.document_name : "Evidence"}</h2>
-        {found.data && <span class="quiet">{found.data.span.location.label}</span>}
+        <h2>{span?.document_name ?? place.stale?.documentName ?? "Evidence"}</h2>
+        {holds && (
+          <span class="quiet" title={span.location.label}>
+            {span.location.label}
+          </span>
+        )}
         <button type="button" class="ghost" aria-label="Close the evidence" onClick={close}>
           ✕
         </button>
       </header>
       <div class="evidence-body" tabIndex={0} aria-label="The source">
         <Show of={found} lines={12}>
-          {(data) => <Source found={data} />}
+          {(data) =>
+            holds ? (
+              <Source span={span} chunk={data.chunk} />
+            ) : (
+              <Gone place={data.place} deleted={data.deleted} />
+            )
+          }
         </Show>
       </div>
       <footer>
-        {found.data && <Facts place={place} found={found.data} />}
+        {found.data && holds && <Facts place={found.data.place} span={span} found={found.data} />}
         <nav aria-label="Evidence of the selected">
           {total > 1 && (
             <span class="stepper">
@@ -75,22 +102,43 @@ function Pane({ place }: { place: Place }) {
               </button>
             </span>
           )}
-          <a
-            href={href(`/d/${place.documentId}`, {
-              span: `${place.start}-${place.end}`,
-              v: found.data?.span.version,
-            })}
-          >
-            Open the document
-          </a>
+          {!found.data?.deleted && (
+            <a
+              href={href(
+                `/d/${place.documentId}`,
+                holds ? { span: `${place.start}-${place.end}`, v: span.version } : {},
+              )}
+            >
+              Open the document
+            </a>
+          )}
         </nav>
       </footer>
     </aside>
   );
 }
 
-function Source({ found }: { found: Found }) {
-  const { span } = found;
+/** The quote as it was, where the document no longer has it. */
+function Gone({ place, deleted }: { place: Place; deleted: boolean }) {
+  const { newText, url } = place.stale ?? {};
+  return (
+    <div class="document-text">
+      <p class="note" role="status">
+        {deleted ? "The document was deleted. It said:" : "The document has changed since. It said:"}
+      </p>
+      <blockquote class="quote">{place.quote}</blockquote>
+      {newText && (
+        <>
+          <p class="note">It says now:</p>
+          <blockquote class="quote">{newText}</blockquote>
+        </>
+      )}
+      {url && <a href={url}>See it in the document</a>}
+    </div>
+  );
+}
+
+function Source({ span, chunk }: { span: Span; chunk: Chunk | null }) {
   const pages = span.pages.filter((page) => page.rects !== null);
   if (pages.length) {
     return (
@@ -107,11 +155,11 @@ function Source({ found }: { found: Found }) {
       </>
     );
   }
-  return <TextSource found={found} />;
+  return <TextSource span={span} chunk={chunk} />;
 }
 
 /** The words in their chunk, or with a little text around them. */
-function TextSource({ found: { span, chunk } }: { found: Found }) {
+function TextSource({ span, chunk }: { span: Span; chunk: Chunk | null }) {
   const scroll = useScrollTo<HTMLElement>(`${span.document_id} ${span.start} ${span.end}`);
   const from = Number(chunk?.metadata?.startOffset ?? NaN);
   const inside = chunk !== null && span.start >= from && span.end <= from + [...chunk.content].length;
@@ -135,8 +183,8 @@ function TextSource({ found: { span, chunk } }: { found: Found }) {
   );
 }
 
-function Facts({ place, found }: { place: Place; found: Found }) {
-  const { span, chunk, claims } = found;
+function Facts({ place, span, found }: { place: Place; span: Span; found: Found }) {
+  const { chunk, claims } = found;
   const schema = place.schemaVersion ?? claims[0]?.schema_version;
   const objects = [
     ...new Map(claims.flatMap((one) => (one.object ? [[one.object.id, one.object]] : []))).values(),

@@ -2,7 +2,7 @@ import { batch, signal } from "@preact/signals";
 import { ApiError, api, asError, take, type Citation, type Schemas, type Source } from "../api/client";
 import { events } from "../api/events";
 import { places } from "./evidence";
-import { go, href } from "./router";
+import { go, href, path, setQuery } from "./router";
 import { projectId } from "./session";
 
 /** A question with its answer, or as much of it as has come. */
@@ -15,6 +15,8 @@ export interface Turn {
   state: "waiting" | "streaming" | "done" | "broken";
   error: ApiError | null;
   answer: Answer | null;
+  /** What answered; null until that is known. */
+  model: string | null;
 }
 
 type Answer = Schemas["AnswerModel"];
@@ -31,7 +33,13 @@ export const opening = signal(false);
 export const openError = signal<ApiError | null>(null);
 /** The question as typed; kept in the tab so that a reload loses nothing. */
 export const draft = signal(sessionStorage.getItem(DRAFT) ?? "");
+/** Counts the questions that began and the answers that ended here, so that the page follows them. */
+export const moved = signal(0);
 let running: AbortController | null = null;
+/** Whether one answer is shown without the rest of its conversation. */
+let alone = false;
+/** The page that asked. */
+let asker = "";
 
 draft.subscribe((text) => sessionStorage.setItem(DRAFT, text));
 
@@ -47,16 +55,18 @@ export async function loadConversations(): Promise<void> {
 }
 
 function ofAnswer(answer: Answer): Turn {
-  const { question, response, sources, citations, notes } = answer;
-  return { question, response, sources, citations, notes, state: "done", error: null, answer };
+  const { question, response, sources, citations, notes, model } = answer;
+  return { question, response, sources, citations, notes, state: "done", error: null, answer, model };
 }
 
 /** Shows a stored conversation, or with null a new one. */
 export async function open(id: string | null): Promise<void> {
-  if (id === conversationId.value && (id === null ? turns.value.length === 0 : turns.value.length > 0))
-    return;
+  const there = id === null ? turns.value.length === 0 : turns.value.length > 0;
+  if (id === conversationId.value && there && !alone) return;
   running?.abort();
+  alone = false;
   batch(() => {
+    moved.value = 0;
     conversationId.value = id;
     turns.value = [];
     openError.value = null;
@@ -69,6 +79,7 @@ export async function open(id: string | null): Promise<void> {
     );
     if (conversationId.value !== id) return;
     turns.value = found.messages.flatMap((one) => (one.answer ? [ofAnswer(one.answer)] : []));
+    follow(found.projectId, `/c/${id}`);
   } catch (error) {
     openError.value = asError(error);
   } finally {
@@ -86,12 +97,20 @@ export async function openAnswer(id: string): Promise<void> {
     batch(() => {
       conversationId.value = answer.conversationId;
       turns.value = [ofAnswer(answer)];
+      moved.value = 0;
     });
+    alone = true;
+    follow(answer.projectId, `/a/${id}`);
   } catch (error) {
     openError.value = asError(error);
   } finally {
     opening.value = false;
   }
+}
+
+/** A link may lead to another project's conversation: the page follows it. */
+function follow(project: string, page: string): void {
+  if (path.value === page && project !== projectId.value) setQuery({ project }, { replace: true });
 }
 
 function change(part: Partial<Turn>): void {
@@ -104,6 +123,7 @@ export async function ask(question: string): Promise<void> {
   running?.abort();
   const abort = (running = new AbortController());
   const id = conversationId.value;
+  asker = path.value;
   const fresh: Turn = {
     question,
     response: "",
@@ -113,8 +133,10 @@ export async function ask(question: string): Promise<void> {
     state: "waiting",
     error: null,
     answer: null,
+    model: null,
   };
   turns.value = [...turns.value.filter((one) => one.state === "done"), fresh];
+  moved.value += 1;
   places.value = [];
   draft.value = "";
   const stored = id ? { conversationId: id } : { store: true };
@@ -157,9 +179,10 @@ function hear(name: string, data: unknown): boolean {
 }
 
 function finish(done: Done): void {
-  const { response, sources, citations, notes } = done;
+  const { response, sources, citations, notes, model } = done;
   batch(() => {
-    change({ state: "done", response, sources, citations, notes });
+    change({ state: "done", response, sources, citations, notes, model });
+    moved.value += 1;
     if (done.conversationId && done.answerId) void keep(done.conversationId, done.answerId);
   });
 }
@@ -167,9 +190,9 @@ function finish(done: Done): void {
 /** The answer as it was stored: for feedback, the evidence file, and whether it is stale. */
 async function keep(conversation: string, answerId: string): Promise<void> {
   conversationId.value = conversation;
-  go(href(`/c/${conversation}`), { replace: true });
+  if (path.value === asker) go(href(`/c/${conversation}`), { replace: true });
   const answer = await read(answerId).catch(() => null);
-  if (answer) change({ answer });
+  if (answer && conversationId.value === conversation) change({ answer });
 }
 
 export function stop(): void {

@@ -1,6 +1,6 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { loadConversations, open, openAnswer, turns } from "./ask";
+import { loadConversations, moved, open, openAnswer } from "./ask";
 import { projectId } from "./session";
 
 /** Shows the conversation or the answer of the address, and keeps the end of a growing answer in view. */
@@ -12,10 +12,9 @@ export function useConversation(
   const project = projectId.value;
   useEffect(() => void (answer ? openAnswer(answer) : open(conversation)), [conversation, answer]);
   useEffect(() => void loadConversations(), [project]);
-  const last = turns.value.at(-1);
-  const started = last && last.state !== "done" ? turns.value.length : 0;
+  const steps = moved.value;
   useEffect(() => {
-    if (started) end.current?.scrollIntoView({ block: "end" });
-  }, [started]);
+    if (steps) end.current?.scrollIntoView({ block: "end" });
+  }, [steps]);
   return end;
 }

@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { api, take, type ApiError, type Chunk, type Document, type Schemas } from "../api/client";
+import { live, watch } from "./progress";
 import { useResource, type Resource } from "./resource";
 import { query, setQuery } from "./router";
 import { projectId } from "./session";
@@ -19,6 +20,13 @@ export function useDocument(id: string): Resource<Whole> {
   useEffect(() => {
     if (own && own !== projectId.value) setQuery({ project: own }, { replace: true });
   }, [own]);
+  const { job_id, status } = found.data?.document ?? {};
+  const told = job_id ? live.value.get(job_id)?.status : undefined;
+  useEffect(() => {
+    if (!job_id || (status !== "pending" && status !== "processing")) return;
+    if (told && told !== "pending" && told !== "processing") found.reload();
+    else watch([job_id], found.reload);
+  }, [job_id, status, told]);
   return found;
 }
 

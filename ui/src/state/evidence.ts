@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import type { Citation, Claim } from "../api/client";
+import type { Citation, Claim, Schemas } from "../api/client";
 import { query, setQuery } from "./router";
 
 /** A place in a document that supports something. */
@@ -14,6 +14,8 @@ export interface Place {
   schemaVersion?: string;
   /** What it supports: a sentence, a property. */
   says?: string;
+  /** What has become of the quote, if that is known. */
+  stale?: Schemas["StaleReason"];
 }
 
 /** What the arrow keys step through: the evidence of the selected thing. */
@@ -31,18 +33,27 @@ export const index = computed(() => {
   return now ? places.value.findIndex((one) => same(one, now)) : -1;
 });
 
-function same(a: Place, b: Place): boolean {
+export function same(a: Place, b: Place): boolean {
   return a.documentId === b.documentId && a.start === b.start && a.end === b.end;
 }
 
+/** What opened the pane: the focus goes back to it. */
+let opener: HTMLElement | null = null;
+
 /** Opens a place in the pane; `list` is what the arrows then step through. */
 export function show(place: Place, list: readonly Place[] = [place]): void {
-  places.value = list;
+  const active = document.activeElement?.closest<HTMLElement>("main button");
+  if (active) opener = active;
+  const picked = list.map((one) => (same(one, place) ? place : one));
+  places.value = picked.filter((one, i) => picked.findIndex((other) => same(other, one)) === i);
   setQuery({ at: `${place.documentId}:${place.start}-${place.end}` }, { replace: shown.value !== null });
 }
 
 export function close(): void {
-  if (shown.value) setQuery({ at: null });
+  if (!shown.value) return;
+  setQuery({ at: null });
+  opener?.focus();
+  opener = null;
 }
 
 export function step(by: number): void {
@@ -51,7 +62,7 @@ export function step(by: number): void {
   if (next && list.length > 1) show(next, list);
 }
 
-export function ofCitation(one: Citation, sentence?: string): Place | null {
+export function ofCitation(one: Citation, sentence?: string, stale?: Schemas["StaleReason"]): Place | null {
   if (one.documentId === null || one.startOffset === null || one.endOffset === null) return null;
   return {
     documentId: one.documentId,
@@ -62,6 +73,7 @@ export function ofCitation(one: Citation, sentence?: string): Place | null {
     level: one.supportLevel,
     support: one.support,
     says: sentence,
+    stale,
   };
 }
 

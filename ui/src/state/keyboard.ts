@@ -23,8 +23,8 @@ export function listen(): void {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (document.querySelector("dialog[open]")) return;
     if (event.key === "Escape") {
-      close();
-      (document.activeElement as HTMLElement | null)?.blur();
+      if (shown.value) close();
+      else (document.activeElement as HTMLElement | null)?.blur();
       return;
     }
     if (typing(event.target)) return;

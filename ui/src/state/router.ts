@@ -33,6 +33,13 @@ export function setQuery(change: Change, options?: { replace?: boolean }): void 
   go(withQuery(change), options);
 }
 
+/** The page of the menu that an address belongs to. */
+export function section(here: string): string {
+  const first = here.split("/")[1] ?? "";
+  const aliases: Record<string, string> = { c: "/", a: "/", d: "/documents", o: "/graph" };
+  return aliases[first] ?? `/${first}`;
+}
+
 /** A link to a page: keeps the project and nothing else. */
 export function href(pathname: string, params: Change = {}): string {
   const search = new URLSearchParams();

@@ -39,7 +39,9 @@ export function problem(text: string): string | null {
       return "`object_types` is missing.";
     const known = Object.keys(given.object_types);
     for (const [name, one] of Object.entries(given.relationship_types ?? {})) {
-      const stray = [...(one.from ?? []), ...(one.to ?? [])].find((type) => !known.includes(type));
+      const stray = [...(one.from ?? []), ...(one.to ?? [])].find(
+        (type) => type !== "*" && !known.includes(type),
+      );
       if (stray) return `\`${name}\` names the type \`${stray}\`, which is not in \`object_types\`.`;
     }
     return null;

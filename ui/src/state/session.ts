@@ -1,7 +1,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import { api, send, take, type Project } from "../api/client";
 import { key, lockedOut } from "./key";
-import { query, setQuery } from "./router";
+import { go, path, query, section, setQuery } from "./router";
 
 const DEFAULT = "00000000-0000-7000-8000-000000000001";
 
@@ -16,6 +16,13 @@ export const project = computed(() => {
     all.find((one) => one.id === DEFAULT) ??
     all[0]
   );
+});
+/** The project of the address if the key opens none of that name. */
+export const unknown = computed(() => {
+  const wanted = query.value.get("project");
+  return wanted && projects.value && wanted !== project.value?.id && wanted !== project.value?.name
+    ? wanted
+    : null;
 });
 /** The id for requests: that of the address even before the projects are known. */
 export const projectId = computed(() => project.value?.id ?? query.value.get("project") ?? DEFAULT);
@@ -48,7 +55,9 @@ export async function loadProjects(): Promise<void> {
 }
 
 export function choose(id: string): void {
-  setQuery({ project: id === DEFAULT ? null : id, at: null });
+  const to = section(path.value);
+  if (to === path.value) setQuery({ project: id === DEFAULT ? null : id, at: null });
+  else go(id === DEFAULT ? to : `${to}?project=${id}`);
 }
 
 effect(() => {

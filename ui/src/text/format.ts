@@ -57,3 +57,14 @@ export function fileType(mime: string, name: string): string {
   const ending = /\.([A-Za-z0-9]{1,5})$/.exec(name)?.[1];
   return (ending ?? mime.split("/")[1] ?? mime).toUpperCase();
 }
+
+/** Whether two texts have the same words; white space and case do not count. */
+export function sameWords(a: string, b: string): boolean {
+  const plain = (text: string): string => text.replace(/\s+/g, " ").trim().toLowerCase();
+  return plain(a) === plain(b);
+}
+
+/** A note of the server with its stressed words in quotes. */
+export function unstarred(note: string): string {
+  return note.replace(/\*([^*]+)\*/g, "“$1”");
+}

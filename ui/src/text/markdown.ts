@@ -12,6 +12,15 @@ export function markdown(source: string, leaf: Leaf): ComponentChildren[] {
   return blocks(marked.lexer(source, { gfm: true, breaks: false }), leaf);
 }
 
+/** Quoted text as it stands, line by line; only tables are drawn. */
+export function verbatim(source: string, leaf: Leaf): ComponentChildren[] {
+  return marked.lexer(source, { gfm: true }).flatMap((token, key) => {
+    if (token.type === "space") return [];
+    if (token.type === "table") return [table(token as Tokens.Table, key, leaf)];
+    return [h("p", { key, class: "as-is" }, leaf(token.raw.trimEnd()))];
+  });
+}
+
 function blocks(tokens: Token[], leaf: Leaf): ComponentChildren[] {
   return tokens.flatMap((token, i) => block(token, i, leaf) ?? []);
 }

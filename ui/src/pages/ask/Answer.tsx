@@ -5,7 +5,7 @@ import { ask, rate, refresh, type Turn } from "../../state/ask";
 import { useAction } from "../../state/resource";
 import { href } from "../../state/router";
 import { footnoted, sentences } from "../../text/answer";
-import { duration } from "../../text/format";
+import { duration, unstarred } from "../../text/format";
 import { AnswerText } from "./AnswerText";
 
 const GRAPH = "LightRAG Answer";
@@ -26,7 +26,7 @@ export function Answer({ turn }: { turn: Turn }) {
       {turn.state === "done" && <Unsupported turn={turn} />}
       {turn.notes.map((note) => (
         <p key={note} class="note">
-          {note}
+          {unstarred(note)}
         </p>
       ))}
       {turn.state === "broken" && turn.error && (
@@ -124,7 +124,7 @@ function Actions({ turn }: { turn: Turn }) {
       {turn.answer && (
         <>
           <EvidenceFile of="answers" id={turn.answer.id} />
-          <a href={`/a/${turn.answer.id}`} class="ghost">
+          <a href={href(`/a/${turn.answer.id}`)} class="ghost">
             Link
           </a>
           <button

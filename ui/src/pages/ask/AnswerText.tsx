@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { Chip } from "../../components/Chip";
-import { ofCitation, show, type Place } from "../../state/evidence";
+import { ofCitation, places as stepped, same, show, shown, type Place } from "../../state/evidence";
 import type { Turn } from "../../state/ask";
 import { marked, MARKS, numbering, sentences, type Sentence } from "../../text/answer";
-import { markdown } from "../../text/markdown";
+import { markdown, verbatim } from "../../text/markdown";
 
 const PIECE = new RegExp(
   `(${MARKS.sentence}\\d+${MARKS.stop}|${MARKS.end}|${MARKS.chip}-?\\d+:[^${MARKS.stop}]*${MARKS.stop})`,
@@ -16,6 +16,9 @@ export function AnswerText({ turn }: { turn: Turn }) {
   const numbers = numbering(response, citations);
   const places = placesOf(turn, found);
   const list = places.filter((one) => one !== null);
+  const open = shown.value;
+  const known = open && list.find((one) => same(one, open));
+  if (known && stepped.value.length === 0) show(known, list);
   let current = -1;
 
   const placeOf = (sentence: number, chunkId: string): Place | null => {
@@ -37,7 +40,10 @@ export function AnswerText({ turn }: { turn: Turn }) {
       return null;
     });
 
-  return <div class="answer-text">{markdown(marked(response, citations), leaf)}</div>;
+  const made = marked(response, citations);
+  return (
+    <div class="answer-text">{turn.model === "extractive" ? verbatim(made, leaf) : markdown(made, leaf)}</div>
+  );
 }
 
 function Words(props: {
@@ -60,8 +66,9 @@ function Words(props: {
 /** For each citation its place, or null; one sentence may have several. */
 function placesOf(turn: Turn, found: Sentence[]): (Place | null)[] {
   const points = [...turn.response];
-  return turn.citations.map((one) => {
+  return turn.citations.map((one, n) => {
     const sentence = found.find((s) => s.start === one.responseStart);
-    return ofCitation(one, sentence && points.slice(sentence.start, sentence.end).join(""));
+    const stale = turn.answer?.staleReasons.find((reason) => reason.citations.includes(n));
+    return ofCitation(one, sentence && points.slice(sentence.start, sentence.end).join(""), stale);
   });
 }

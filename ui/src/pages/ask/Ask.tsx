@@ -1,3 +1,5 @@
+import { useState } from "preact/hooks";
+import { Dialog } from "../../components/Dialog";
 import { Empty, Failed, Loading } from "../../components/States";
 import {
   ask,
@@ -13,6 +15,7 @@ import {
   turns,
 } from "../../state/ask";
 import { useConversation } from "../../state/asking";
+import { useAction } from "../../state/resource";
 import { href } from "../../state/router";
 import { count } from "../../text/format";
 import { Answer } from "./Answer";
@@ -116,6 +119,7 @@ function Composer() {
 
 function Conversations() {
   const list = conversations.value;
+  const [dying, setDying] = useState<string | null>(null);
   return (
     <details class="conversations" open={matchMedia("(min-width: 1100px)").matches}>
       <summary>Conversations</summary>
@@ -140,13 +144,35 @@ function Conversations() {
               type="button"
               class="ghost"
               aria-label={`Delete ${one.title ?? "this conversation"}`}
-              onClick={() => void forget(one.id)}
+              onClick={() => setDying(one.id)}
             >
               ✕
             </button>
           </li>
         ))}
       </ul>
+      {dying && <Forget id={dying} onClose={() => setDying(null)} />}
     </details>
+  );
+}
+
+function Forget({ id, onClose }: { id: string; onClose: () => void }) {
+  const gone = useAction(async () => {
+    await forget(id);
+    onClose();
+  });
+  return (
+    <Dialog title="Delete this conversation?" onClose={onClose}>
+      <p>Its questions and answers go with it. It cannot be undone.</p>
+      {gone.error && <Failed error={gone.error} />}
+      <div class="row">
+        <button type="button" class="danger" disabled={gone.busy} onClick={() => void gone.run()}>
+          Delete
+        </button>
+        <button type="button" onClick={onClose}>
+          Keep
+        </button>
+      </div>
+    </Dialog>
   );
 }

@@ -44,7 +44,8 @@ function Shown({ whole, reload }: { whole: Whole; reload: () => void }) {
         <h1>{document.name}</h1>
         <span class="quiet">
           {fileType(document.file_type, document.name)} · {bytes(document.file_size)} ·{" "}
-          {document.page_count ? `${count(document.page_count, "page")} · ` : ""}version {document.version}
+          {document.page_count ? `${count(document.page_count, "page")} · ` : ""}
+          {document.version > 0 ? `version ${document.version}` : "not read yet"}
         </span>
         <Status status={document.status} jobId={document.job_id} />
         {hasPages && (

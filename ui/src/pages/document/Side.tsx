@@ -165,7 +165,7 @@ function Versions({ whole }: { whole: Whole }) {
   return (
     <>
       <p>
-        Version {document.version}
+        {document.version > 0 ? `Version ${document.version}` : "Not read yet"}
         {document.version_at && <>, came in {exact(document.version_at)}</>}
         {document.valid_from && <>; dated {exact(document.valid_from)}</>}
       </p>

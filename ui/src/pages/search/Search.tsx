@@ -6,7 +6,7 @@ import { places, show, shown, type Place } from "../../state/evidence";
 import { useResource } from "../../state/resource";
 import { query, setQuery } from "../../state/router";
 import { projectId } from "../../state/session";
-import { count } from "../../text/format";
+import { count, unstarred } from "../../text/format";
 import { Points } from "../../text/points";
 
 type Hit = Schemas["HitModel"];
@@ -150,6 +150,7 @@ function placeOf(hit: Hit): Place {
 function Hits({ of }: { of: Schemas["SearchAnswer"] }) {
   const list = of.items.map(placeOf);
   if (shown.value && places.value.length === 0) places.value = list;
+  const best = Math.max(...of.items.map((hit) => hit.scores.text ?? 0));
   return (
     <>
       <p class="quiet" role="status">
@@ -157,13 +158,13 @@ function Hits({ of }: { of: Schemas["SearchAnswer"] }) {
       </p>
       {of.notes.map((note) => (
         <p key={note} class="note">
-          {note}
+          {unstarred(note)}
         </p>
       ))}
       <ol class="hits">
         {of.items.map((hit, i) => (
           <li key={hit.chunk.id} class={shown.value?.chunkId === hit.chunk.id ? "on" : ""}>
-            <HitCard hit={hit} open={() => show(list[i] ?? placeOf(hit), list)} />
+            <HitCard hit={hit} best={best} open={() => show(list[i] ?? placeOf(hit), list)} />
           </li>
         ))}
       </ol>
@@ -171,7 +172,8 @@ function Hits({ of }: { of: Schemas["SearchAnswer"] }) {
   );
 }
 
-function HitCard({ hit, open }: { hit: Hit; open: () => void }) {
+/** A hit; `best` is the highest score by words, which has no upper end of its own. */
+function HitCard({ hit, best, open }: { hit: Hit; best: number; open: () => void }) {
   return (
     <>
       <button type="button" class="plain" onClick={open}>
@@ -180,7 +182,7 @@ function HitCard({ hit, open }: { hit: Hit; open: () => void }) {
           <span class="quiet">
             {hit.page ? `page ${hit.page} · ` : ""}chunk {hit.chunk.chunk_index + 1}
           </span>
-          <Bar name="words" score={hit.scores.text} />
+          <Bar name="words" score={hit.scores.text} best={best} />
           <Bar name="meaning" score={hit.scores.vector} />
         </span>
         <span class="excerpt document-font">
@@ -215,9 +217,9 @@ function Excerpt({ hit }: { hit: Hit }) {
   );
 }
 
-function Bar({ name, score }: { name: string; score: number | null }) {
+function Bar({ name, score, best = 1 }: { name: string; score: number | null; best?: number }) {
   if (score === null) return null;
-  const share = Math.max(0, Math.min(1, score));
+  const share = Math.max(0, Math.min(1, score / (best || 1)));
   return (
     <span class="bar" title={`${name} ${score.toFixed(2)}`}>
       <span class="quiet">{name}</span>
