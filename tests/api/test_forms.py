@@ -52,6 +52,12 @@ async def test_the_form_is_read_in_any_pieces(client: httpx.AsyncClient) -> None
     assert file.content == "Größe 漢字 🙂".encode()
 
 
+async def test_a_field_that_is_sent_a_thousand_times_is_refused(client: httpx.AsyncClient) -> None:
+    answer = await sent(client, part(b"", name="a", file=None) * 1101)
+    reason = error_of(answer, 400, "INVALID_REQUEST")["details"]["reason"]
+    assert reason == "it has more than 100 fields and 1000 files"
+
+
 async def test_fields_may_stand_after_the_file(client: httpx.AsyncClient) -> None:
     answer = await sent(client, part(b"One. Two."), part(b"sentence", name="chunkingStrategy", file=None))
     (item,) = data_of(answer)["items"]

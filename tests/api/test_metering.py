@@ -1,6 +1,6 @@
 """Rate limits of keys, when they were last used, and the audit log."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import replace
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from tests.api.chatting import LEAVE, PROJECT, QUESTION, opened
 from tests.api.ingesting import data_of, ingest
 from tests.chat_endpoint import ChatEndpoint, says
 
+from whence.errors import ProjectNotFound, RateLimited
 from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Settings
 from whence.store import Store
@@ -72,6 +73,39 @@ async def test_tokens_a_minute(asking: httpx.AsyncClient, store: Store, *, strea
     assert (refused.status_code, refused.json()["error"]["details"]["of"]) == (429, "tokens")
     for _ in range(2):
         assert (await asking.post("/chat", json=question, headers=free)).status_code == 200
+
+
+async def test_tokens_of_refreshed_answers_count(asking: httpx.AsyncClient, store: Store, dsn: str) -> None:
+    mine, free = await key(store, "read"), await key(store, tokens_per_minute=0)
+    changed = {"config": {"extraction": "manual"}}
+    data_of(await asking.patch(f"/api/v1/projects/{PROJECT}", json=changed, headers=free))
+    await ingest(asking, LEAVE, name="leave.md")
+    question = {"projectId": PROJECT, "message": QUESTION, "store": True}
+    asked = await asking.post("/chat", json=question, headers=mine)
+    with psycopg.connect(dsn) as conn:
+        conn.execute(HOUR)
+    path = f"/api/v1/answers/{asked.json()['answerId']}/refresh"
+    again = data_of(await asking.post(path, headers=mine))
+    newest = f"/api/v1/answers/{again['answer']['id']}/refresh"
+    assert (await asking.post(newest, headers=mine)).status_code == 429
+
+
+async def test_a_stream_that_is_broken_off_counts(
+    client: httpx.AsyncClient, store: Store, web: FastAPI
+) -> None:
+    assert (await client.get("/healthz")).status_code == 200
+
+    async def events() -> AsyncGenerator[str, None]:
+        yield "Five days, " * 100
+        yield "and no more."
+
+    secret = (await key(store, "read", tokens_per_minute=10))["Authorization"].removeprefix("Bearer ")
+    caller, meter = await store.keys.authenticate(secret), web.state.meter
+    counting = meter.counted(caller, events())
+    await anext(counting)
+    await counting.aclose()
+    with pytest.raises(RateLimited):
+        await meter.admit(caller)
 
 
 async def test_writes_are_listed(client: httpx.AsyncClient, store: Store) -> None:
@@ -142,6 +176,10 @@ async def test_a_taken_name_is_told_only_to_who_sees_it(client: httpx.AsyncClien
     assert (await store.projects.named("theirs")).id == theirs.id, "the name that was given for all"
     assert (await client.get("/v1/models/theirs", headers=owner)).json()["id"] == "theirs"
     assert (await store.projects.named("theirs", own=mine)).id == mine
+    data_of(await client.patch(f"/api/v1/projects/{theirs.id}", json={"name": "free"}, headers=everybody))
+    with pytest.raises(ProjectNotFound):
+        await store.projects.named("theirs")
+    data_of(await client.patch(f"/api/v1/projects/{theirs.id}", json={"name": "theirs"}, headers=everybody))
     again = await client.post("/api/v1/projects", json={"name": "theirs"}, headers=everybody)
     assert again.status_code == 409
 

@@ -1,4 +1,4 @@
-"""The relevance threshold with an embedder that gives unrelated texts a cosine of 0.7, over HTTP."""
+"""The relevance threshold with an embedder that gives unrelated texts a cosine of 0.7 or 0.9, over HTTP."""
 
 import asyncio
 from dataclasses import replace
@@ -6,6 +6,7 @@ from math import sqrt
 
 import httpx
 import numpy as np
+import pytest
 from tests.api.chatting import opened
 from tests.api.ingesting import data_of, embedded_by, ingest
 from tests.endpoint import Behaviour, Endpoint, answer
@@ -19,20 +20,21 @@ TRAIN = "The night train to Narvik leaves Stockholm every evening at ten past si
 SEVERITY = "SEV1 means that customers cannot work. It is reported within fifteen minutes."
 
 
-def narrow() -> Behaviour:
+def narrow(share: float) -> Behaviour:
     """The local model's vectors, with a part that all have in common."""
     model = MiniLMEmbedder()
 
     def reply(request: Request) -> Reply:
         vectors = asyncio.run(model.embed(request.inputs)).vectors
-        common = np.full((len(vectors), 1), sqrt(0.7), np.float32)
-        return answer(np.hstack([common, sqrt(0.3) * vectors]).tolist(), tokens=None)
+        common = np.full((len(vectors), 1), sqrt(share), np.float32)
+        return answer(np.hstack([common, sqrt(1 - share) * vectors]).tolist(), tokens=None)
 
     return reply
 
 
-async def test_the_floor_holds_with_any_embedder(settings: Settings) -> None:
-    with Endpoint(narrow()) as endpoint:
+@pytest.mark.parametrize("share", [0.7, 0.9])
+async def test_the_floor_holds_with_any_embedder(settings: Settings, share: float) -> None:
+    with Endpoint(narrow(share)) as endpoint:
         chosen = replace(embedded_by(endpoint, settings), embedding_dimensions=385)
         async with opened(chosen) as client:
             for name, text in (("heron.txt", HERON), ("train.txt", TRAIN), ("levels.txt", SEVERITY)):

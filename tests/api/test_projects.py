@@ -56,7 +56,9 @@ async def test_names_are_unique(client: httpx.AsyncClient) -> None:
 async def test_a_project_is_created_with_what_is_chosen_for_it(client: httpx.AsyncClient) -> None:
     body = {"name": "x", "language": "german", "config": {"extraction": "manual", "extractor": None}}
     made = (await client.post(PROJECTS, json=body)).json()["data"]
-    none = dict.fromkeys(("extractor", "context", "chunking", "verify", "grounding", "media"))
+    none = dict.fromkeys(
+        ("extractor", "context", "chunking", "verify", "citationStyle", "footnotes", "grounding", "media")
+    )
     chosen = {"extraction": "manual", **none}
     assert (made["language"], made["config"]) == ("german", chosen)
     assert (await client.get(f"{PROJECTS}/{made['id']}")).json()["data"] == made
@@ -139,11 +141,11 @@ async def test_an_unknown_choice_is_named_beside_the_known(client: httpx.AsyncCl
     assert answer.status_code == 400
     assert answer.json()["error"] == {
         "code": "INVALID_REQUEST",
-        "message": "config.bogus is unknown; known are extraction, extractor, context, chunking, verify, grounding, media",
+        "message": "config.bogus is unknown; known are extraction, extractor, context, chunking, verify, citationStyle, footnotes, grounding, media",
         "details": {
             "field": "config.bogus",
             "provided": 1,
-            "expected": "one of extraction, extractor, context, chunking, verify, grounding, media",
+            "expected": "one of extraction, extractor, context, chunking, verify, citationStyle, footnotes, grounding, media",
         },
     }
 
@@ -199,6 +201,8 @@ async def test_a_context_that_cannot_be_is_refused(
         "context": None,
         "chunking": None,
         "verify": None,
+        "citationStyle": None,
+        "footnotes": None,
         "grounding": None,
         "media": None,
     }

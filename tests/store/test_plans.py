@@ -725,7 +725,7 @@ def changes() -> dict[str, Read]:
         "use of a key": lambda s, _rows: _used(s),
         "create a project": lambda s, _rows: s.projects.create(name="made"),
         "dismiss a suggestion": _dismissed,
-        "first schema": lambda s, rows: s.schemas.first(rows[0][2], body={}, sha256=b"another"),
+        "first schema": lambda s, _rows: _first_schema(s),
         "forget failures": lambda s, rows: s.graph.ledger.forget_failures(rows[0][2], UUID(rows[0][1])),
         "outlive a job": lambda s, rows: s.graph.ledger.outlive(rows[0][2], UUID(rows[0][1])),
         "put schema": lambda s, rows: s.schemas.put(
@@ -939,6 +939,11 @@ async def _retyped(store: Store, said: ChunkExtraction) -> None:
     await store.graph.schema_moves.apply(project_id, TypeMove(type="Gone"), schema_number=4)
     await store.graph.schema_moves.apply(project_id, TypeMove(type="Thing", new_type="Item"), schema_number=4)
     await store.graph.schema_moves.apply(project_id, TypeMove(type="Item", new_type="Thing"), schema_number=4)
+
+
+async def _first_schema(store: Store) -> None:
+    project = await store.projects.create(name="without a schema")
+    await store.schemas.first(project.id, body={}, sha256=b"first")
 
 
 async def _used(store: Store) -> None:

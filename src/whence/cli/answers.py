@@ -108,7 +108,7 @@ async def refresh(app: App, *, answer: UUID) -> None:
     from whence.store.keys import EVERYONE
 
     stored = await app.store.answers.get(answer, EVERYONE)
-    made = await app.conversations.refresh(stored, EVERYONE)
+    made, _ = await app.conversations.refresh(stored, EVERYONE)
     previous = await show(app.store, await app.store.answers.get(answer, EVERYONE))
     new = await show(app.store, made)
     changes = compare(previous, new)

@@ -65,8 +65,8 @@ class Conversations:
             async for event in opened:
                 yield event
 
-    async def refresh(self, stored: StoredAnswer, caller: Caller) -> StoredAnswer:
-        """Ask the question again, as it was asked, and put the new answer in the place of the old one."""
+    async def refresh(self, stored: StoredAnswer, caller: Caller) -> tuple[StoredAnswer, Answer]:
+        """Ask the question again, as it was asked, and put the new answer in the place of the old one. Returns it as stored and as given."""
         if stored.refreshed_by is not None:
             details = {"answer_id": str(stored.id), "refreshed_by": str(stored.refreshed_by)}
             raise Conflict("The answer was refreshed already; refresh the newer one", details=details)
@@ -83,7 +83,7 @@ class Conversations:
         )
         answer = await whole_answer(self._storing(place, replace(question.asked(), history=_messages(turns))))
         assert answer.id is not None, "the answer was stored"
-        return await self._store.answers.get(answer.id, caller)
+        return await self._store.answers.get(answer.id, caller), answer
 
     async def _history(self, project_id: UUID, conversation_id: UUID, caller: Caller) -> tuple[Message, ...]:
         conversation = await self._store.conversations.get(conversation_id, caller)

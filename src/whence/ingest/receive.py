@@ -6,13 +6,14 @@ ingest then fails or is cancelled, the document stays as it was, and an extracti
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 from uuid import UUID
 
 import psycopg
 
-from whence.errors import Conflict, DocumentNotFound, ProjectNotFound
+from whence.errors import Conflict, DocumentNotFound, JobNotFound, ProjectNotFound
 from whence.extract.scheduling import EXTRACT, put_order
 from whence.ingest.inbox import IncomingFile
 from whence.ingest.job_spec import (
@@ -72,8 +73,9 @@ class Receiver:
         await self.storage.ensure_bound()
         name = clean_name(name)
         if twin := await self.store.documents.same(project_id, file.sha256, name=name, origin=origin):
-            await self._replace_missing(twin, file)
-            return await self._again(twin, name, chunking, metadata)
+            with suppress(DocumentNotFound):  # deleted meanwhile, so the file is new
+                await self._replace_missing(twin, file)
+                return await self._again(twin, name, chunking, metadata)
         document_id = new_id()
         shared = await self._shared_key(project_id, file.sha256)
         key = shared or _new_key(project_id, document_id)
@@ -95,7 +97,8 @@ class Receiver:
             return Receipt.of(job)
         await self.storage.discard(project_id, [key])
         if twin := await self.store.documents.same(project_id, file.sha256, name=name, origin=origin):
-            return await self._again(twin, name, chunking, metadata)
+            with suppress(DocumentNotFound):
+                return await self._again(twin, name, chunking, metadata)
         raise Conflict("The same file was deleted while it came in; send it again")
 
     async def _begin(self, document: Document, job: Job, *, shared: bool) -> bool:
@@ -270,9 +273,13 @@ class Receiver:
         return receipt
 
     async def _current_job(self, document: Document) -> Job | None:
-        if document.current_job_id is None:
-            return None
-        return await self.store.jobs.get(document.current_job_id, project_id=document.project_id)
+        """Raises `DocumentNotFound` if the document was deleted since it was read."""
+        while document.current_job_id is not None:
+            try:
+                return await self.store.jobs.get(document.current_job_id, project_id=document.project_id)
+            except JobNotFound:
+                document = await self.store.documents.get(document.id, project_id=document.project_id)
+        return None
 
     async def _new_original(
         self,

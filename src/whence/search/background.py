@@ -32,7 +32,7 @@ KNOWN = 3.0
 _SAMPLED = 128
 _APART = 1.5
 """Deviations by which the texts of another language must be nearer than those of the best known one to be the project's."""
-_LEAST_DEVIATION = 0.02
+_LEAST_DEVIATION = 0.001
 
 log = logging.getLogger("whence.search")
 

@@ -36,8 +36,7 @@ FOR SHARE OF p
 """
 SELECT_NAMED: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.projects
-WHERE name = %(name)s AND (%(own)s::uuid IS NULL OR id = %(own)s)
-ORDER BY named_by NULLS FIRST LIMIT 1
+WHERE name = %(name)s AND (id = %(own)s::uuid OR (%(own)s::uuid IS NULL AND named_by IS NULL))
 """
 PAGED = PagedQuery(project_of, _COLUMNS, "FROM kb.projects", "id")
 UPDATE: LiteralString = """
@@ -84,7 +83,7 @@ class Projects(Statements):
         return project_of(row)
 
     async def named(self, name: str, *, own: UUID | None = None) -> Project:
-        """The project of this name; with `own`, only if it is that one. Names that a key of all projects gave come first."""
+        """The project of this name; with `own`, only if it is that one. Without, names that a project gave itself do not count."""
         row = await self._queries.one(SELECT_NAMED, {"name": name, "own": own})
         if row is None:
             raise ProjectNotFound(f"There is no project named {name!r}", details={"name": name})

@@ -30,8 +30,12 @@ PAGED = PagedQuery(_schema_of, _COLUMNS, _OF_PROJECT, "number DESC")
 INSERT: LiteralString = f"""
 INSERT INTO kb.schemas ({_COLUMNS}) VALUES (%(project_id)s, %(number)s, %(sha256)s, %(body)s, %(created_at)s)
 """
-
-
+# Needs no lock on the project's row: a caller that shares it with others could not get it.
+INSERT_FIRST: LiteralString = f"""
+INSERT INTO kb.schemas ({_COLUMNS})
+SELECT p.id, 1, %(sha256)s, %(body)s, %(created_at)s FROM kb.projects p WHERE p.id = %(project_id)s FOR KEY SHARE
+ON CONFLICT (project_id, number) DO NOTHING
+"""
 # Returns the lists that are merged in another way from now on. A property that the schema does not have keeps its way: its claims may
 # not be renamed yet.
 PUT_LISTS: LiteralString = """
@@ -81,10 +85,15 @@ class Schemas(Statements):
     async def first(self, project_id: UUID, *, body: dict[str, Any], sha256: bytes) -> SchemaVersion:
         """The current version. If there is none, `body` becomes the first."""
         async with self._queries.transaction() as tx:
-            await tx.one(HOLD_PROJECT, {"project_id": project_id})
             schemas = Schemas(tx)
-            current = await schemas.current(project_id)
-            return current or (await schemas.put(project_id, body=body, sha256=sha256))[0]
+            if current := await schemas.current(project_id):
+                return current
+            made = SchemaVersion(project_id=project_id, number=1, sha256=sha256, body=body, created_at=now())
+            if await tx.run(INSERT_FIRST, fields_of(made)):
+                await _settle_lists(tx, project_id, body)
+            if current := await schemas.current(project_id):
+                return current
+            raise ProjectNotFound(details={"project_id": str(project_id)})
 
     async def current(self, project_id: UUID) -> SchemaVersion | None:
         row = await self._queries.one(SELECT_CURRENT, {"project_id": project_id})

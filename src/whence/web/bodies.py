@@ -199,6 +199,7 @@ class _Reader:
         self._name = ""
         self._file: IncomingFile | None = None
         self._value = bytearray()
+        self._parts = 0
 
     def callbacks(self) -> dict[str, Callable[..., None]]:
         return {
@@ -215,6 +216,9 @@ class _Reader:
         self._headers[-1][which] += part
 
     def _finish_headers(self) -> None:
+        self._parts += 1
+        if self._parts > _MAX_FIELDS + MAX_FILES:  # also of one name
+            raise _unreadable(f"it has more than {_MAX_FIELDS} fields and {MAX_FILES} files")
         headers = {name.strip().lower(): value.strip() for name, value in self._headers}
         self._events.append(("part", headers))
         self._headers = []

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from whence.api.values import canonical_uuid
 from whence.app import App
-from whence.chat import Answer
+from whence.chat import Answer, Sources
 from whence.errors import RateLimited
 from whence.logs import request_id
 from whence.models import now
@@ -20,6 +20,7 @@ T = TypeVar("T")
 
 KEY_USE = "the record of key use"
 _RECORDED = 60.0
+_CHARACTERS_PER_TOKEN = 4
 _MINUTE = timedelta(minutes=1)
 
 
@@ -60,20 +61,29 @@ class Meter:
 
     async def count(self, caller: Caller, answer: Answer) -> Answer:
         """Counts the tokens that the model reported for the answer."""
-        tokens = (answer.prompt_tokens or 0) + (answer.completion_tokens or 0)
-        if tokens and caller.key_id is not None and self._limits(caller)[1]:
-            await self._app.store.keys.use(caller.key_id, tokens=tokens)
+        await self._use(caller, (answer.prompt_tokens or 0) + (answer.completion_tokens or 0))
         return answer
 
     async def counted(self, caller: Caller, events: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
-        """The events of an answer; counts its tokens."""
+        """The events of an answer; counts its tokens, or an estimate if the caller leaves before the end."""
+        characters = 0
         try:
             async for event in events:
                 if isinstance(event, Answer):
                     await self.count(caller, event)
+                    characters = 0
+                elif isinstance(event, str):
+                    characters += len(event)
+                elif isinstance(event, Sources):
+                    characters += sum(len(source.text) for source in event.sources)
                 yield event
         finally:
             await events.aclose()
+            await self._use(caller, characters // _CHARACTERS_PER_TOKEN)
+
+    async def _use(self, caller: Caller, tokens: int) -> None:
+        if tokens and caller.key_id is not None and self._limits(caller)[1]:
+            await self._app.store.keys.use(caller.key_id, tokens=tokens)
 
     async def record(self, scope: Scope, status: int) -> None:
         """Writes an answered request into the audit log, if its route needs more than the scope `read`."""

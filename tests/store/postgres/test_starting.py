@@ -180,6 +180,24 @@ def test_the_servers_role_owns_its_database_and_has_no_power_beyond_it(data_dir:
                 ask(server, statement)
 
 
+def test_the_superuser_runs_no_function_of_the_servers_role(data_dir: Path) -> None:
+    """The owner of a database may set its search path, also by a backup that it restores."""
+    trap = """
+    CREATE SCHEMA trap;
+    CREATE TABLE trap.sprung (by_role name);
+    CREATE FUNCTION trap.spring() RETURNS name LANGUAGE plpgsql AS
+        $$ BEGIN INSERT INTO trap.sprung VALUES (current_user); RETURN 'vector'; END $$;
+    CREATE VIEW trap.pg_extension AS SELECT trap.spring() AS extname;
+    ALTER DATABASE whence SET search_path = trap, pg_catalog;
+    """
+    with EmbeddedPostgres.start(data_dir) as server, psycopg.connect(server.dsn) as connection:
+        connection.execute(trap)
+    with EmbeddedPostgres.start(data_dir) as server:
+        assert ask(server, "SELECT count(*) FROM trap.sprung") == 0
+        assert ask(server, "SELECT count(extname) FROM pg_extension") == 1  # the trap works, for its own role
+        assert ask(server, "SELECT count(*) FROM trap.sprung") == 1
+
+
 def test_a_data_directory_of_an_earlier_version_is_moved_over(data_dir: Path) -> None:
     with EmbeddedPostgres.start(data_dir) as server:
         with psycopg.connect(server.bootstrap_dsn, dbname="postgres", autocommit=True) as connection:

@@ -275,3 +275,15 @@ def test_a_row_of_citations_is_looked_through_once() -> None:
     row = 10_000 * " "
     assert not _LINE_END.match(f"A word.{row}\nNext", len("A word."))
     assert _LINE_END.match("A word.  \nNext", len("A word."))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "passage"),
+    [
+        ("Otto Klein died in 1920.", "The wife of Otto Klein died in 1920 in Norden."),
+        ("Acme rose 5%.", "Sales of the rival of Acme rose 5%."),
+        ("Banks were closed.", "Some banks were closed."),
+    ],
+)
+def test_words_inside_another_sentence_are_not_supported(sentence: str, passage: str) -> None:
+    assert level(sentence, passage) not in ("verbatim", "close")

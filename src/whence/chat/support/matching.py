@@ -33,7 +33,7 @@ def match(sentence: Reading, passage: Reading) -> Verdict | None:
     said = sentence.content
     places = [place for place in _places(said, passage) if len(place) == len(said)]
     for place in places:
-        if _is_same(sentence, passage, place) and not _is_turned(passage, place):
+        if _is_same(sentence, passage, place) and _is_clause(passage, place):
             return _found("verbatim", passage, place)
     if _LEAST <= len(said) <= _MOST:
         places += _exchanged(said, passage)

@@ -13,6 +13,8 @@ from whence.errors import PostgresError
 from whence.store.postgres.data_dir import ROLE
 from whence.store.postgres.server import DATABASE
 
+# The database belongs to the ordinary role, which may set its search path: the superuser must not run its functions.
+_OPTIONS = "-c search_path=pg_catalog"
 _HAS_ROLE: LiteralString = "SELECT FROM pg_roles WHERE rolname = %s"
 _OWNER: LiteralString = "SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = %s"
 _HAS_VECTOR: LiteralString = """
@@ -44,7 +46,7 @@ def prepare(bootstrap_dsn: str) -> None:
     """Make the role, the database and the extension if they are missing, and give the role what it shall own."""
     role, database = sql.Identifier(ROLE), sql.Identifier(DATABASE)
     try:
-        with psycopg.connect(bootstrap_dsn, dbname="postgres", autocommit=True, connect_timeout=10) as conn:
+        with _connect(bootstrap_dsn, dbname="postgres", autocommit=True) as conn:
             if conn.execute(_HAS_ROLE, [ROLE]).fetchone() is None:
                 conn.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
             owner = conn.execute(_OWNER, [DATABASE]).fetchone()
@@ -52,10 +54,14 @@ def prepare(bootstrap_dsn: str) -> None:
                 conn.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(database, role))
             elif owner[0] != ROLE:
                 conn.execute(sql.SQL("ALTER DATABASE {} OWNER TO {}").format(database, role))
-        with psycopg.connect(bootstrap_dsn, connect_timeout=10) as conn:
+        with _connect(bootstrap_dsn) as conn:
             if conn.execute(_HAS_VECTOR).fetchone() == (False,):
-                conn.execute("CREATE EXTENSION vector")
+                conn.execute("CREATE EXTENSION vector SCHEMA public")
             for (statement,) in conn.execute(_FOREIGN, {"role": ROLE}).fetchall():
                 conn.execute(statement)
     except psycopg.Error as exc:
         raise PostgresError(f"The embedded database started, but does not serve Whence: {exc}") from exc
+
+
+def _connect(dsn: str, *, dbname: str = DATABASE, autocommit: bool = False) -> psycopg.Connection:
+    return psycopg.connect(dsn, dbname=dbname, autocommit=autocommit, options=_OPTIONS, connect_timeout=10)

@@ -177,7 +177,9 @@ async def refresh_answer(
     was refreshed already.
     """
     stored = await access.store.answers.get(answer_id, access.caller)
-    made = await unless_gone(connection, access.app.conversations.refresh(stored, access.caller))
+    asked = access.app.conversations.refresh(stored, access.caller)
+    made, as_given = await unless_gone(connection, asked)
+    await access.count(as_given)
     again = await access.store.answers.get(answer_id, access.caller)
     previous = await show(access.store, again)
     answer = await show(access.store, made)
