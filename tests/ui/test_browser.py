@@ -233,6 +233,42 @@ async def test_the_default_schema_can_be_edited_and_an_unknown_project_is_named(
     site.data("DELETE", f"/projects/{made['id']}")
 
 
+async def test_a_conversation_of_another_project(site: Site) -> None:
+    made = site.data("POST", "/projects", json={"name": "pier", "config": {"extraction": "manual"}})
+    files = {"file": ("pier.md", "# Pier\n\nThe pier is long.\n")}
+    site.data("POST", "/ingest/upload", files=files, data={"projectId": made["id"]}, params={"wait": "true"})
+    page = await site.open("/?project=pier", viewport={"width": 1280, "height": 420})
+    turns = page.locator(".turn")
+    for question in ("Is the pier long?", "Is the long pier long?"):
+        site.model.script(says("The pier is long. [1] The pier is long. [1]"))
+        await ask(page, question)
+        await expect(turns.last.locator("text=Link")).to_be_in_viewport()
+    await page.click(".turn:last-of-type .chip")
+    await expect(page.locator(".evidence mark")).to_have_text("The pier is long.")
+    assert await page.locator(".stepper").count() == 0, "both citations are one place"
+    await page.keyboard.press("Escape")
+    await turns.last.locator("text=Link").click()
+    await expect(turns).to_have_count(1)
+    alone = page.url.split("?")[0]
+    await page.goto(alone)
+    await expect(page.locator("[aria-label=Project]")).to_have_value(made["id"])
+    await page.click(".conversations li a")
+    await expect(turns).to_have_count(2)
+    await page.click("[aria-label=More]")
+    await page.click(".conversation")
+    await expect(page.locator(".more[open]")).to_have_count(0)
+    await page.click(".conversations li button")
+    await page.click("dialog >> text=Keep")
+    await expect(page.locator(".conversations li")).to_have_count(1)
+    await page.select_option("[aria-label=Project]", label="default")
+    await expect(page).to_have_url(f"{site.url}/")
+    await page.goto(alone)
+    await page.click(".conversations li button")
+    await page.click("dialog .danger")
+    await expect(page.locator(".conversations li")).to_have_count(0)
+    site.data("DELETE", f"/projects/{made['id']}")
+
+
 async def test_search_with_both_scores(site: Site) -> None:
     page = await site.open("/search")
     await page.wait_for_selector("[data-main-input]")
