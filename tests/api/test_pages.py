@@ -34,6 +34,15 @@ async def test_every_address_answers_with_the_page(
     assert answer.headers["cache-control"] == "no-cache"
 
 
+async def test_a_browser_that_is_lost_gets_the_page(client: httpx.AsyncClient, static: Path) -> None:
+    browser = {"accept": "text/html,*/*;q=0.8"}
+    lost = await client.get("/jobs/x", headers=browser)
+    assert (lost.status_code, lost.text) == (404, (static / "index.html").read_text())
+    for path, headers in (("/jobs/x", {}), ("/api/v1/nowhere", browser)):
+        answer = await client.get(path, headers=headers)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "NOT_FOUND")
+
+
 async def test_nothing_foreign_or_inline_runs(client: httpx.AsyncClient, static: Path) -> None:
     headers = (await client.get("/")).headers
     policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))

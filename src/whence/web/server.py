@@ -20,6 +20,7 @@ from whence.web.errors import EXPECTED, answer_to, install
 from whence.web.metering import Meter
 from whence.web.middleware import ASGIApp, BodyLimits, Receive, RequestMiddleware, Scope, Send
 from whence.web.routes import Direct
+from whence.web.routes.pages import or_lost
 from whence.web.shutdown import Shutdown
 
 _DESCRIPTION = """
@@ -61,6 +62,7 @@ def create_app(
     for module in iter_modules(routes.__path__, f"{routes.__name__}."):
         # Not `include_router`: it would match every request twice, once for the router and once for the route.
         web.router.routes.extend(import_module(module.name).router.routes)
+    web.router.default = or_lost(web.router.default)
     # Outside the framework's layers: the middleware answers crashes, and the fast path bypasses the layers.
     inner = FastPath(web.build_middleware_stack(), web=web)
     web.state.shutdown = Shutdown()

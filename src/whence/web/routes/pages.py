@@ -5,7 +5,9 @@ from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse
+from starlette.datastructures import Headers
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from whence.errors import NotFound
 
@@ -44,6 +46,21 @@ async def page(_request: Request) -> Response:
     if not built.is_file():
         return HTMLResponse(_UNBUILT, headers=_FRESH)
     return FileResponse(built, headers=_FRESH)
+
+
+def or_lost(otherwise: ASGIApp) -> ASGIApp:
+    """For addresses that nothing answers: browsers get the page, which says so; programs get `otherwise`."""
+
+    async def lost(scope: Scope, receive: Receive, send: Send) -> None:
+        wants_page = scope["type"] == "http" and "text/html" in Headers(scope=scope).get("accept", "")
+        if not wants_page or scope["method"] != "GET" or scope["path"].startswith(("/api/", "/v1/")):
+            await otherwise(scope, receive, send)
+        else:
+            answer = await page(Request(scope))
+            answer.status_code = NotFound.status
+            await answer(scope, receive, send)
+
+    return lost
 
 
 async def asset(request: Request) -> Response:
