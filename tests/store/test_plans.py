@@ -490,6 +490,7 @@ def job_reads() -> dict[str, Read]:
         "one job of a project": lambda s, rows: s.jobs.get(rows[0][1], project_id=rows[0][2]),
         "many jobs": lambda s, rows: s.jobs.many(rows[0][2], [UUID(row[1]) for row in rows[:100]]),
         "jobs": lambda s, rows: s.jobs.page(rows[0][2], limit=20, offset=0),
+        "hold jobs": lambda s, rows: s.jobs.hold_all(rows[0][2], rows[0][3]),
         "jobs, filtered": lambda s, rows: s.jobs.page(
             rows[0][2],
             limit=20,

@@ -26,6 +26,7 @@ class Remover:
         async with self.store.transaction(patient=True) as tx:
             await tx.lexical.share(document.project_id)
             await tx.documents.lock(document.project_id, document.id)
+            await tx.jobs.hold_all(document.project_id, document.id)
             await tx.graph.removal.chunks_of_document(document.project_id, document.id)
             gone = await tx.chunks.ids_of_document(document.project_id, document.id)
             keys = await tx.inventory.owned(document.project_id, document.id)
@@ -69,6 +70,7 @@ class Remover:
     async def project(self, project_id: UUID) -> None:
         await self.storage.ensure_bound()
         async with self.store.transaction(patient=True) as tx:
+            await tx.jobs.hold_all(project_id)
             keys = await tx.inventory.owned(project_id)
             await tx.projects.delete(project_id)
         await self.storage.discard(project_id, keys)

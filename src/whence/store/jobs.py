@@ -56,6 +56,11 @@ SELECT {_COLUMNS} FROM kb.jobs
 WHERE project_id = %(project_id)s AND id = %(id)s AND run_id = %(run_id)s AND status = 'processing'
 FOR UPDATE
 """
+HOLD_ALL: LiteralString = """
+SELECT id FROM kb.jobs
+WHERE project_id = %(project_id)s AND (%(document_id)s::uuid IS NULL OR document_id = %(document_id)s)
+ORDER BY id FOR UPDATE
+"""
 NOTE: LiteralString = """
 UPDATE kb.jobs SET config = config || %(noted)s, schema_number = %(schema_number)s
 WHERE project_id = %(project_id)s AND id = %(id)s AND run_id = %(run_id)s AND status = 'processing'
@@ -191,6 +196,10 @@ class Jobs(Statements):
         if row is None:
             raise JobNotFound(details={"job_id": str(job_id)})
         return job_of(row)
+
+    async def hold_all(self, project_id: UUID, document_id: UUID | None = None) -> None:
+        """Lock the jobs of the document or the project. A running extraction locks its job, then a chunk: so must a deletion."""
+        await self._queries.run(HOLD_ALL, {"project_id": project_id, "document_id": document_id})
 
     async def many(self, project_id: UUID, ids: Sequence[UUID]) -> list[Job]:
         rows = await self._queries.all(SELECT_MANY, {"project_id": project_id, "ids": list(ids)})
