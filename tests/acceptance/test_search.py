@@ -69,7 +69,7 @@ def test_options_narrow_what_is_found(stocked: "Installation") -> None:
     assert {hit["document"]["name"] for hit in every} == {"leave.md", "travel.txt"}
     only = found(stocked, "days of travel", "--type", "txt", "--mode", "vector")
     assert {hit["document"]["name"] for hit in only} == {"travel.txt"}
-    document = every[0]["document"]["id"]
+    (document,) = {hit["document"]["id"] for hit in every if hit["document"]["name"] == "leave.md"}
     assert {hit["document"]["id"] for hit in found(stocked, "days", "--document", document)} == {document}
     assert len(found(stocked, "days of travel", "--limit", "1", "--no-floor")) == 1
 

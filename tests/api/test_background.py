@@ -137,6 +137,7 @@ TASKS: dict[str, dict[str, Any]] = {
     "whence:extract": {"project_id": str(DEFAULT_PROJECT_ID), "job_id": str(uuid4())},
     "whence:reembed": {"project_id": str(DEFAULT_PROJECT_ID)},
     "whence:vector-index": {"project_id": str(DEFAULT_PROJECT_ID), "space_id": str(uuid4())},
+    "whence:calibrate": {"project_id": str(DEFAULT_PROJECT_ID)},
     "whence:compact": {"project_id": str(DEFAULT_PROJECT_ID)},
     "whence:reindex": {"project_id": str(DEFAULT_PROJECT_ID)},
 }

@@ -35,6 +35,7 @@ pytestmark = pytest.mark.one_app
 
 FIELDS = {
     "id",
+    "url",
     "project_id",
     "name",
     "origin",

@@ -221,6 +221,9 @@ async def test_rules_extract_where_the_project_wants_them(
         "context": None,
         "chunking": None,
         "verify": None,
+        "citationStyle": None,
+        "footnotes": None,
+        "media": None,
         "grounding": None,
     }
     document_id = await ingest_parts(client, "REQ-12: The Gateway must log every request.\n\nOwner: Jane Doe")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 import schemathesis
@@ -34,6 +35,8 @@ LOOSE: dict[str, list[CheckFunction]] = {
     "/api/v1/chat": [positive_data_acceptance],
     # Nor that an item has one of three kinds of places.
     "/api/v1/evidence": [positive_data_acceptance],
+    # Nor that a link is given in one of two ways.
+    "/api/v1/links/resolve": [positive_data_acceptance],
     # Nor which extractors are installed.
     "/api/v1/projects": [positive_data_acceptance],
     "/api/v1/projects/{project_id}": [positive_data_acceptance],
@@ -48,6 +51,7 @@ EXAMPLES = hypothesis_settings(
 )
 
 LONG = 1_000
+LONGEST_QUERY = 16_000
 
 
 def _without_limits_of_long_texts(node: Any) -> Any:
@@ -79,6 +83,8 @@ def test_every_answer_is_as_declared(method: str, path: str, running: str) -> No
     process would think out everything before its first test."""
 
     def ask(case: schemathesis.Case[Any]) -> None:
+        if len(urlencode(case.query or {}, doseq=True)) > LONGEST_QUERY:
+            return  # refused before any operation is known
         case.call_and_validate(base_url=running, excluded_checks=_loose(case), timeout=120)
 
     load_all_checks()

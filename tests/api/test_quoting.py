@@ -45,7 +45,7 @@ async def test_the_sentence_that_answers_is_quoted_and_cited(stocked: httpx.Asyn
     ("question", "response"),
     [
         ("Which enzymes catalyse melatonin synthesis?", "I found nothing about this in the documents."),
-        ("Which enzymes catalyse leave?", "I found no sentence in the documents that answers this."),
+        ("Which enzymes catalyse leave?", "I found nothing about this in the documents."),
     ],
 )
 async def test_what_nothing_answers_has_no_sources(

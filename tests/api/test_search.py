@@ -18,7 +18,10 @@ SMALL = {"chunkingStrategy": "sentence", "chunkingOptions": {"maxChunkSize": 100
 
 PARAGRAPHS = {"chunkingStrategy": "paragraph", "chunkingOptions": {"maxChunkSize": 100, "minChunkSize": 10}}
 
-CHUNK = {"id", "job_id", "document_id", "chunk_index", "content", "content_hash", "metadata", "created_at"}
+CHUNK = {
+    *("id", "job_id", "document_id", "document_version", "url", "chunk_index"),
+    *("content", "content_hash", "metadata", "created_at"),
+}
 
 
 async def search(client: httpx.AsyncClient, query: str, **fields: Any) -> dict[str, Any]:
