@@ -21,6 +21,7 @@ from whence.models import DEFAULT_PROJECT_ID
 from whence.search.memory_index import READING, Memory
 from whence.settings import Settings
 from whence.store import Store
+from whence.web import metering
 
 if TYPE_CHECKING:
     from whence.app import App
@@ -34,6 +35,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Loops turn and try again at once, more or less."""
     monkeypatch.setattr(background, "FIRST_PAUSE", 0.02)
     monkeypatch.setattr(background, "LONGEST_PAUSE", 0.1)
+    monkeypatch.setattr(metering, "_RECORDED", 0.05)
     monkeypatch.setattr(worker, "_SWEEP", 0.05)
     monkeypatch.setattr(worker, "_HEARTBEAT", 0.05)
     monkeypatch.setattr(tasks, "_PAUSES", (1,))
@@ -129,6 +131,17 @@ async def test_tidying_at_the_start(stubborn: Path, client: httpx.AsyncClient) -
     await failure(client, worker.TIDYING)
     stubborn.rmdir()
     await recovered(client, worker.TIDYING)
+
+
+async def test_the_record_of_key_use(client: httpx.AsyncClient, store: Store, dsn: str) -> None:
+    key, secret = await store.keys.create(name="reader", scope="read", project_id=None)
+    headers = {"Authorization": f"Bearer {secret.reveal()}"}
+    spoil: LiteralString = "ALTER TABLE kb.api_keys RENAME COLUMN last_used_at TO gone"
+    with broken(dsn, spoil, "ALTER TABLE kb.api_keys RENAME COLUMN gone TO last_used_at"):
+        assert (await client.get("/api/v1/projects", headers=headers)).status_code == 200
+        await failure(client, metering.KEY_USE)
+    await recovered(client, metering.KEY_USE)
+    assert [one.last_used_at is not None for one in await store.keys.all() if one.id == key.id] == [True]
 
 
 TASKS: dict[str, dict[str, Any]] = {

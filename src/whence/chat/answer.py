@@ -65,7 +65,7 @@ class Asked:
     verify: bool | None = None
     """Have the model judge the citations; None: as the project and the settings say."""
     passed_on: PassedOn = NOTHING_PASSED_ON
-    """What goes to the model as it is."""
+    """Passed to the model unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -101,10 +101,10 @@ class Meter:
         )
 
     async def flush(self) -> None:
-        """Stores when keys were last used."""
-        used, self._used = self._used, {}
-        if used:
+        """Stores when keys were last used. If that fails, the next time has it again."""
+        if used := dict(self._used):
             await self._app.store.keys.note_use(used)
+            self._used = {key: at for key, at in self._used.items() if used.get(key) != at}
 
     @asynccontextmanager
     async def flushing(self) -> AsyncIterator[None]:
