@@ -1,7 +1,7 @@
 """A row that another operation keeps locked: the request gives up with its own error, and works once the row is free."""
 
 import asyncio
-from typing import Any
+from typing import Any, LiteralString
 
 import httpx
 import psycopg
@@ -9,7 +9,8 @@ import pytest
 from tests.api.ingesting import DOCUMENTS
 from tests.samples import AddSample
 
-from whence.store import connection
+from whence.models import Document
+from whence.store import Store, connection
 
 
 @pytest.fixture(autouse=True)
@@ -39,21 +40,45 @@ async def test_a_locked_document_is_busy(
     assert (await client.request(method, url, json=body, timeout=60)).is_success
 
 
-async def test_a_deletion_waits_for_a_running_extraction(
-    client: httpx.AsyncClient, add_sample: AddSample, dsn: str
+# The statements of a running operation, one before and one after the deletion begins to wait for it.
+_PUBLISHES = (
+    "SELECT FROM kb.projects p JOIN kb.documents d ON d.project_id = p.id WHERE d.id = %s FOR SHARE OF p FOR UPDATE OF d",
+    "SELECT FROM kb.jobs WHERE document_id = %s FOR UPDATE",
+)
+_EXTRACTS = (
+    """WITH kept AS (SELECT p.id FROM kb.projects p JOIN kb.documents d ON d.project_id = p.id WHERE d.id = %s FOR KEY SHARE OF p)
+    UPDATE kb.jobs j SET done = done FROM kept WHERE j.project_id = kept.id""",
+    "SELECT FROM kb.chunks WHERE document_id = %s FOR KEY SHARE",
+)
+
+
+@pytest.fixture
+async def held(store: Store, add_sample: AddSample) -> Document:
+    """The only document of its project."""
+    project = await store.projects.create(name="held")
+    return (await add_sample(project_id=project.id)).document
+
+
+@pytest.mark.parametrize("statements", [_PUBLISHES, _EXTRACTS], ids=["publishing", "extracting"])
+@pytest.mark.parametrize("path", ["documents/{0.id}", "projects/{0.project_id}"])
+async def test_a_deletion_waits_for_a_running_operation(
+    client: httpx.AsyncClient,
+    dsn: str,
+    held: Document,
+    statements: tuple[LiteralString, LiteralString],
+    path: str,
 ) -> None:
-    """The extraction notes its progress in its job and then locks the chunk."""
-    document_id = (await add_sample()).document.id
+    first, second = statements
     async with (
         await psycopg.AsyncConnection.connect(dsn) as running,
         await psycopg.AsyncConnection.connect(dsn, autocommit=True) as watching,
     ):
-        await running.execute("UPDATE kb.jobs SET done = done WHERE document_id = %s", [document_id])
-        deleting = asyncio.create_task(client.delete(f"{DOCUMENTS}/{document_id}", timeout=60))
+        await running.execute(first, [held.id])
+        deleting = asyncio.create_task(client.delete(f"/api/v1/{path.format(held)}", timeout=60))
         waiting = "SELECT FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()"
         while await (await watching.execute(waiting)).fetchone() is None:
             assert not deleting.done()
             await asyncio.sleep(0.01)
-        await running.execute("SELECT FROM kb.chunks WHERE document_id = %s FOR KEY SHARE", [document_id])
+        await running.execute(second, [held.id])
         await running.commit()
         assert (await deleting).status_code == 200

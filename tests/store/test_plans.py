@@ -686,6 +686,7 @@ def changes() -> dict[str, Read]:
         "inventory's rows": _inventory,
         "delete document": lambda s, rows: s.documents.delete(rows[0][2], rows[0][3]),
         "delete job": lambda s, rows: s.jobs.delete(rows[0][2], UUID(rows[0][1])),
+        "keep project": lambda s, rows: s.projects.keep(rows[0][2]),
         "delete project": lambda s, rows: s.projects.delete(rows[0][2]),
         "change project": _renamed,
         "a job's way": _worked,

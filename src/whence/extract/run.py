@@ -285,6 +285,7 @@ class _Steps:
             AsyncExitStack() as until_committed,
         ):
             tx = await until_committed.enter_async_context(self.of.store.transaction())
+            await tx.projects.keep(written.project_id)  # before the job, in the order of a project's deletion
             total = max(self.total, tally.done)
             await self.run.at(
                 "extracting",

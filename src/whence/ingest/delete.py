@@ -69,8 +69,5 @@ class Remover:
 
     async def project(self, project_id: UUID) -> None:
         await self.storage.ensure_bound()
-        async with self.store.transaction(patient=True) as tx:
-            await tx.jobs.hold_all(project_id)
-            keys = await tx.inventory.owned(project_id)
-            await tx.projects.delete(project_id)
+        keys = await self.store.projects.delete(project_id)
         await self.storage.discard(project_id, keys)

@@ -10,7 +10,9 @@ import psycopg
 from whence.errors import Conflict, ProjectNotFound
 from whence.models import DEFAULT_PROJECT_ID, Project, new_id, now
 from whence.store.graph.locks import retry_races
-from whence.store.pool import PagedQuery, Statements, fields_of, reader
+from whence.store.inventory import Inventory
+from whence.store.jobs import Jobs
+from whence.store.pool import PagedQuery, Queries, Statements, fields_of, reader
 
 _LANGUAGE = "language"
 _COLUMNS: LiteralString = "id, name, description, config, created_at, updated_at"
@@ -44,6 +46,9 @@ UPDATE kb.projects
 SET name = %(name)s, named_by = CASE WHEN name = %(name)s THEN named_by ELSE %(named_by)s::uuid END, description = %(description)s, config = config || %(config)s, updated_at = %(updated_at)s
 WHERE id = %(id)s
 """
+KEEP: LiteralString = "SELECT FROM kb.projects WHERE id = %(id)s FOR KEY SHARE"
+LOCK: LiteralString = "SELECT id FROM kb.projects WHERE id = %(id)s FOR UPDATE"
+LOCK_DOCUMENTS: LiteralString = "SELECT FROM kb.documents WHERE project_id = %(id)s ORDER BY id FOR UPDATE"
 DELETE: LiteralString = "DELETE FROM kb.projects WHERE id = %(id)s"
 
 
@@ -109,12 +114,27 @@ class Projects(Statements):
             raise _not_found(project.id)
         return changed
 
-    async def delete(self, project_id: UUID) -> None:
+    async def keep(self, project_id: UUID) -> None:
+        """Keep the project from being deleted until the transaction ends."""
+        await self._queries.run(KEEP, {"id": project_id})
+
+    async def delete(self, project_id: UUID) -> list[str]:
+        """Delete the project with everything it owns. Returns the keys of its originals, which stay in the storage."""
         if project_id == DEFAULT_PROJECT_ID:
             raise Conflict("The default project cannot be deleted", details={"project_id": str(project_id)})
-        # Writers lock rows of the project before the project's own row; a deletion locks them in reverse order.
-        if not await retry_races(self._queries, lambda tx: tx.run(DELETE, {"id": project_id})):
-            raise _not_found(project_id)
+
+        async def attempt(tx: Queries) -> list[str]:
+            await tx.be_patient()
+            # Every writer locks in this order: project, documents, jobs, then everything else.
+            if not await tx.run(LOCK, {"id": project_id}):
+                raise _not_found(project_id)
+            await tx.run(LOCK_DOCUMENTS, {"id": project_id})
+            await Jobs(tx).hold_all(project_id)
+            keys = await Inventory(tx).owned(project_id)
+            await tx.run(DELETE, {"id": project_id})
+            return keys
+
+        return await retry_races(self._queries, attempt)
 
 
 def _not_found(project_id: UUID) -> ProjectNotFound:
