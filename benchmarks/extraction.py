@@ -37,7 +37,7 @@ from tests.acceptance.conftest import as_url
 from whence.app import App
 from whence.extract.context import ChunkText, ExtractionContext
 from whence.extract.default_schema import DEFAULT_SCHEMA
-from whence.extract.extractors import ModelExtractor, Usage
+from whence.extract.extractors import ModelExtractor, TokenUsage
 from whence.models import DEFAULT_PROJECT_ID, JobType, new_id
 from whence.settings import Secret, Settings
 from whence.text.names import name_key
@@ -183,7 +183,7 @@ async def naive(app: App, project_id: UUID) -> list[str]:
     async def one(chunk: ChunkText) -> list[str]:
         async with turn:
             question = extractor.question(DEFAULT_SCHEMA, ExtractionContext(primary=chunk))
-            reading = await extractor.read(question, Usage())
+            reading = await extractor.read(question, TokenUsage())
         return [each.name for each in reading.reply.objects if each.name]
 
     nowhere, after, chunks = (

@@ -19,7 +19,7 @@ import numpy as np
 from pypdfium2 import raw
 
 from whence.chunk import sentences
-from whence.evidence.layout import Layout, Rect
+from whence.evidence.layout import PageLayout, Rect
 from whence.parse.child import pages, pdf
 from whence.parse.child.pdfium import opened, text_page
 from whence.parse.parsed import Refused
@@ -115,14 +115,14 @@ def _plain(path: Path, number: int) -> str:
         return str(words.get_text_bounded())
 
 
-def _layout(path: Path, number: int, text: str) -> Layout:
+def _layout(path: Path, number: int, text: str) -> PageLayout:
     answer, content = pages.shown(path, [number])
     page, _ = ShownPage.unpacked(answer["pages"][0], content)
-    return Layout.aligned(page, text)
+    return PageLayout.aligned(page, text)
 
 
-def _again(layout: Layout, packed: bytes, spans: list[tuple[int, int]]) -> None:
-    known = Layout.unpacked(layout.width, layout.height, layout.rotation, packed)
+def _again(layout: PageLayout, packed: bytes, spans: list[tuple[int, int]]) -> None:
+    known = PageLayout.unpacked(layout.width, layout.height, layout.rotation, packed)
     for start, end in spans:
         known.rects(start, end)
 

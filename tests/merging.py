@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from whence.extract.context import ChunkText, KnownObject
-from whence.extract.grounding import Span
+from whence.extract.grounding import FoundQuote
 from whence.extract.links import Ref
 from whence.extract.merge import Outcome, merge
 from whence.extract.rejections import Rejection
@@ -75,7 +75,7 @@ class Claim:
     object: Ref
     property: str
     value: Any
-    span: Span | None
+    span: FoundQuote | None
     is_grounded: bool = True
 
 
@@ -85,7 +85,7 @@ class Link:
     source: Ref
     target: Ref
     properties: Mapping[str, Any]
-    span: Span | None
+    span: FoundQuote | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,10 +171,10 @@ def _has(known: Any, value: Any) -> bool:
     return same(known, value)
 
 
-def span_of(found: FoundValue | FoundRelationship) -> Span | None:
+def span_of(found: FoundValue | FoundRelationship) -> FoundQuote | None:
     if found.quote is None or found.start_offset is None or found.end_offset is None:
         return None
-    return Span(quote=found.quote, start=found.start_offset, end=found.end_offset)
+    return FoundQuote(quote=found.quote, start=found.start_offset, end=found.end_offset)
 
 
 def merged(

@@ -6,9 +6,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from whence.background import Background
+from whence.background import BackgroundWork
 from whence.chat import Answerer, Chat, ModelAnswerer
-from whence.conversations import Conversations
+from whence.conversations import ConversationService
 from whence.errors import WhenceError
 from whence.evidence import Evidence
 from whence.extract.curating import Curator
@@ -46,7 +46,7 @@ class App:
     embedders: Embedders
     search: Search
     evidence: Evidence
-    background: Background
+    background: BackgroundWork
     chat_model: ChatModel | None
     """None if no endpoint is configured."""
     answerer: Answerer
@@ -58,7 +58,7 @@ class App:
     async def open(cls, settings: Settings) -> AsyncIterator["App"]:
         """Start the database or connect to it, migrate it, and open all services."""
         async with AsyncExitStack() as stack:
-            background = Background()
+            background = BackgroundWork()
             dsn = await stack.enter_async_context(database(settings, background))
             await upgrade(dsn)
             store = await stack.enter_async_context(Store.open(dsn, size=settings.pool_size))
@@ -110,8 +110,8 @@ class App:
         )
 
     @property
-    def conversations(self) -> Conversations:
-        return Conversations(self.store, self.chat)
+    def conversations(self) -> ConversationService:
+        return ConversationService(self.store, self.chat)
 
     @property
     def receiver(self) -> Receiver:
@@ -218,7 +218,7 @@ def choose_answerer(settings: Settings, model: ChatModel | None) -> Answerer:
 
 
 @asynccontextmanager
-async def database(settings: Settings, background: Background | None = None) -> AsyncIterator[str]:
+async def database(settings: Settings, background: BackgroundWork | None = None) -> AsyncIterator[str]:
     """The conninfo of the configured server, or of the embedded one, which is started if needed."""
     if settings.database_url is not None:
         yield settings.database_url.reveal()

@@ -1,6 +1,6 @@
 """Background work that continues after failures and reports repeated ones.
 
-Every background loop runs under its own name in a `Background`. A failure is logged with its cause, the pause before the
+Every background loop runs under its own name in a `BackgroundWork`. A failure is logged with its cause, the pause before the
 next attempt grows, and `/readyz` lists the names that keep failing.
 """
 
@@ -30,7 +30,7 @@ class Failure:
     """A public message: texts of third-party errors are left out because they may hold secrets."""
 
 
-class Background:
+class BackgroundWork:
     def __init__(self) -> None:
         self._failures: dict[str, Failure] = {}
         self.hurries = False

@@ -21,7 +21,7 @@ from tests.graphs import say, thing
 
 from whence.models import DEFAULT_PROJECT_ID, now
 from whence.store import Store
-from whence.store.answers import Ground
+from whence.store.answers import StoredCitation
 from whence.store.keys import EVERYONE
 
 pytestmark = [pytest.mark.one_app, pytest.mark.usefixtures("leave")]
@@ -208,7 +208,7 @@ class TestStale:
         """Whoever comes second, the answer knows."""
         told = await ask_stored(client)
         chunk = await first_chunk(store, leave)
-        grounds = [Ground(number=0, chunk_id=chunk.id)]
+        grounds = [StoredCitation(number=0, chunk_id=chunk.id)]
         frozen = {"sources": told["sources"], "citations": told["citations"], "response": told["response"]}
         conversation = await store.conversations.create(DEFAULT_PROJECT_ID, EVERYONE)
 

@@ -14,7 +14,7 @@ from tests.merging import Merged
 
 from whence.extract.context import ChunkText, ExtractionContext, KnownObject
 from whence.extract.default_schema import DEFAULT_SCHEMA
-from whence.extract.extractors import Extractor, ModelExtractor, Usage, offered_extractors
+from whence.extract.extractors import Extractor, ModelExtractor, TokenUsage, offered_extractors
 from whence.extract.merge import merge
 from whence.offline.extractor import RulesExtractor
 from whence.providers import open_chat_model
@@ -61,7 +61,7 @@ def context_of(text: str, *known: KnownObject) -> ExtractionContext:
 
 async def outcome(extractor: Extractor, text: str, *known: KnownObject) -> Merged:
     question = extractor.question(DEFAULT_SCHEMA, context_of(text, *known))
-    reading = await extractor.read(question, Usage())
+    reading = await extractor.read(question, TokenUsage())
     assert reading.context.primary.text == text
     result = merge(
         schema=DEFAULT_SCHEMA,
@@ -106,7 +106,7 @@ class TestExtractor:
         assert await outcome(extractor, text) == await outcome(extractor, text)
 
     async def test_asking_costs_nothing_before_the_chunk_is_read(self, extractor: Extractor) -> None:
-        usage = Usage()
+        usage = TokenUsage()
         question = extractor.question(DEFAULT_SCHEMA, context_of(TEXT))
         assert (usage.prompt_tokens, usage.completion_tokens) == (0, 0)
         await extractor.read(question, usage)

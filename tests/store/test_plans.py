@@ -56,7 +56,7 @@ from whence.store import (
     vectors,
     versions,
 )
-from whence.store.answers import Ground
+from whence.store.answers import StoredCitation
 from whence.store.connection import Connection, configure
 from whence.store.document_identity import Original
 from whence.store.evidence import PagedDocument, StoredLayout, TextSpan
@@ -760,7 +760,7 @@ async def _talked(store: Store, rows: Any) -> None:
     paged: Any = {"limit": 20, "offset": 0}
     made = await store.conversations.create(project_id, EVERYONE)
     given: Any = {"asked": {}, "answer": {}, "title": "t"}
-    ground = Ground(number=0, chunk_id=UUID(rows[0][0]))
+    ground = StoredCitation(number=0, chunk_id=UUID(rows[0][0]))
     await store.answers.add(project_id, made.id, answer_id=answer_id, grounds=[ground], **given)
     stored = await store.answers.get(answer_id, EVERYONE)
     await store.answers.add(

@@ -15,7 +15,7 @@ from whence.store import connection, connection_pool
 from whence.store.binary_copy import copy, integer, packed
 from whence.store.connection import busy
 from whence.store.connection_pool import ConnectionPool, Unreachable
-from whence.store.pool import Asked, Database, Deadlocked, Queries
+from whence.store.pool import BoundStatement, Database, Deadlocked, Queries
 
 _PID = "SELECT pg_backend_pid()"
 _DIE = "SELECT pg_terminate_backend(pg_backend_pid())"
@@ -139,7 +139,7 @@ async def test_statements_that_go_together_see_what_those_before_them_did(dsn: s
 
 
 async def test_one_that_fails_ends_the_transaction_of_all(dsn: str) -> None:
-    asked: list[Asked] = [
+    asked: list[BoundStatement] = [
         ("CREATE TABLE things (name text)", {}),
         ("SELECT 1 / %(zero)s", {"zero": 0}),
         ("SELECT 1", {}),

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from whence import background as module
-from whence.background import Background
+from whence.background import BackgroundWork
 from whence.errors import DatabaseUnavailable
 from whence.web.serve import WATCH, _stop_with
 
@@ -21,13 +21,13 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LONGEST_PAUSE", 0.002)
 
 
-def fail(background: Background, exc: Exception) -> None:
+def fail(background: BackgroundWork, exc: Exception) -> None:
     with background.attempt("the test"):
         raise exc
 
 
 def test_one_failure_is_logged_with_its_cause_and_not_yet_reported(caplog: pytest.LogCaptureFixture) -> None:
-    background, error = Background(), DatabaseUnavailable()
+    background, error = BackgroundWork(), DatabaseUnavailable()
     error.__cause__ = OSError("connection refused\nand more")
     fail(background, error)
     assert background.failing == []
@@ -38,7 +38,7 @@ def test_one_failure_is_logged_with_its_cause_and_not_yet_reported(caplog: pytes
 
 
 def test_a_name_that_keeps_failing_is_reported_until_it_succeeds() -> None:
-    background = Background()
+    background = BackgroundWork()
     for _ in range(3):
         fail(background, DatabaseUnavailable())
     (failure,) = background.failing
@@ -55,7 +55,7 @@ def test_a_name_that_keeps_failing_is_reported_until_it_succeeds() -> None:
 def test_the_stack_of_an_unexpected_error_is_logged_once_and_its_words_stay_in_the_log(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    background = Background()
+    background = BackgroundWork()
     for _ in range(2):
         fail(background, RuntimeError(f"cannot connect to {SECRET}"))
     assert [bool(record.exc_info) for record in caplog.records] == [True, False]
@@ -68,7 +68,7 @@ def test_the_stack_of_an_unexpected_error_is_logged_once_and_its_words_stay_in_t
 def test_the_pause_grows_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "FIRST_PAUSE", 1.0)
     monkeypatch.setattr(module, "LONGEST_PAUSE", 60.0)
-    background = Background()
+    background = BackgroundWork()
     assert background.pause("the test", every=5) == 5
     for longest in (1, 2, 4, 8, 16, 32, 60, 60):
         fail(background, OSError())
@@ -79,7 +79,7 @@ def test_the_pause_grows_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_loop_goes_on_after_failures() -> None:
-    background, stopping, times = Background(), asyncio.Event(), 0
+    background, stopping, times = BackgroundWork(), asyncio.Event(), 0
     reported: list[int] = []
 
     async def work() -> None:
@@ -95,7 +95,7 @@ async def test_a_loop_goes_on_after_failures() -> None:
 
 
 async def test_work_that_is_to_succeed_once_is_done_once() -> None:
-    background, times = Background(), 0
+    background, times = BackgroundWork(), 0
 
     async def work() -> None:
         nonlocal times
@@ -108,7 +108,7 @@ async def test_work_that_is_to_succeed_once_is_done_once() -> None:
 
 
 async def test_a_loop_can_be_cancelled() -> None:
-    background, begun = Background(), asyncio.Event()
+    background, begun = BackgroundWork(), asyncio.Event()
 
     async def work() -> None:
         begun.set()
@@ -124,7 +124,7 @@ async def test_a_loop_can_be_cancelled() -> None:
 async def test_the_watch_on_the_parent_process_goes_on_when_it_fails() -> None:
     parent = multiprocessing.get_context("spawn").Process()
     parent.close()  # asked whether it is alive, it raises
-    background, stopping = Background(), asyncio.Event()
+    background, stopping = BackgroundWork(), asyncio.Event()
     watch = asyncio.create_task(
         background.repeat(WATCH, partial(_stop_with, parent, stopping), every=0, stopping=stopping)
     )

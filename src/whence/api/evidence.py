@@ -10,8 +10,7 @@ from whence import links
 from whence.api.base import AnswerShape, RequestShape
 from whence.api.values import Flag, Ident, text, whole
 from whence.errors import BadInput
-from whence.evidence import Evidence, Reason
-from whence.evidence import Span as FoundSpan
+from whence.evidence import Evidence, FoundSpan, Reason
 from whence.evidence.location import LocationKind
 from whence.evidence.service import MAX_SPAN
 from whence.store import Store

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
-from whence.background import Background
+from whence.background import BackgroundWork
 from whence.cli.files import FoundFile, Selection, Skipped, find
 
 _PAUSE = 1.0
@@ -62,14 +62,14 @@ def look(selection: Selection) -> Snapshot:
 
 
 async def watch(
-    selection: Selection, *, since: Snapshot, background: Background | None = None
+    selection: Selection, *, since: Snapshot, background: BackgroundWork | None = None
 ) -> AsyncGenerator[Changes, None]:
     """Yields the changes after `since`, without end.
 
     A burst of changes comes at once, when two looks are the same, or after some looks at files that keep changing.
     """
     before = seen = since
-    background = background or Background()
+    background = background or BackgroundWork()
     unlike = 0
     while True:
         began = monotonic()

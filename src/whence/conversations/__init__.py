@@ -6,6 +6,6 @@ changes   compares two answers
 files     conversations as files
 """
 
-from whence.conversations.service import MAX_ANSWERS, Conversations
+from whence.conversations.service import MAX_ANSWERS, ConversationService
 
-__all__ = ["MAX_ANSWERS", "Conversations"]
+__all__ = ["MAX_ANSWERS", "ConversationService"]

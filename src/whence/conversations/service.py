@@ -14,7 +14,7 @@ from whence.errors import Conflict, ConversationNotFound
 from whence.models import new_id
 from whence.providers import Message
 from whence.store import Store
-from whence.store.answers import Ground, StoredAnswer
+from whence.store.answers import StoredAnswer, StoredCitation
 from whence.store.keys import Caller
 
 MAX_ANSWERS = 500
@@ -34,7 +34,7 @@ class _Place:
     refreshed: StoredAnswer | None = None
 
 
-class Conversations:
+class ConversationService:
     def __init__(self, store: Store, chat: Chat) -> None:
         self._store = store
         self._chat = chat
@@ -146,14 +146,14 @@ def _messages(turns: Sequence[tuple[str, str]]) -> tuple[Message, ...]:
     )
 
 
-def _grounds(answer: Answer) -> list[Ground]:
+def _grounds(answer: Answer) -> list[StoredCitation]:
     """The citations with their chunks. A quote is given by its place in the chunk, which may move in its document."""
     starts = {source.id: source.start for source in answer.sources}
     found = []
     for number, one in enumerate(answer.citations):
         if one.chunk_id is None:
             continue
-        ground = Ground(number=number, chunk_id=UUID(one.chunk_id))
+        ground = StoredCitation(number=number, chunk_id=UUID(one.chunk_id))
         begin = starts.get(one.chunk_id)
         if begin is not None and one.start_offset is not None and one.end_offset is not None:
             ground = replace(ground, start_offset=one.start_offset - begin, end_offset=one.end_offset - begin)

@@ -7,6 +7,6 @@ service     reads and caches what these need
 
 from whence.evidence.layout import Reason, Rect
 from whence.evidence.location import Location
-from whence.evidence.service import Evidence, PageRects, PageSize, Span
+from whence.evidence.service import Evidence, FoundSpan, PageRects, PageSize
 
-__all__ = ["Evidence", "Location", "PageRects", "PageSize", "Reason", "Rect", "Span"]
+__all__ = ["Evidence", "FoundSpan", "Location", "PageRects", "PageSize", "Reason", "Rect"]

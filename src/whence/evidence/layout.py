@@ -45,7 +45,7 @@ class Rect(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Layout:
+class PageLayout:
     """The places of a page's characters. Those that the stored text does not have come last."""
 
     width: float

@@ -16,7 +16,7 @@ from whence.errors import (
     StorageUnavailable,
     UnreadableDocument,
 )
-from whence.evidence.layout import Layout, Reason, Rect
+from whence.evidence.layout import PageLayout, Reason, Rect
 from whence.evidence.location import Heading, Location, headings_of, locate, needs_text, pages_of, trail
 from whence.models import Document, Page
 from whence.parse import Parser, Refused, is_code
@@ -62,7 +62,7 @@ class PageRects:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class FoundSpan:
     document_id: UUID
     document_name: str
     file_type: str
@@ -120,7 +120,7 @@ class Evidence:
         self._outlines = Kept[tuple[Heading, ...]](_OUTLINES)
         self._sizes_kept = Kept[Mapping[int, Size]](_OUTLINES)
 
-    async def span(self, document: Document, start: int, end: int) -> Span:
+    async def span(self, document: Document, start: int, end: int) -> FoundSpan:
         """Raises `InvalidParameter` if the text does not have the span, and `NotFound` if there is no text."""
         span = TextSpan(document.id, start, end)
         found = await self._store.evidence.documents(document.project_id, [document.id])
@@ -139,7 +139,7 @@ class Evidence:
 
     async def spans(
         self, project_id: UUID, wanted: Sequence[TextSpan], *, rects: bool = True
-    ) -> list[Span | None]:
+    ) -> list[FoundSpan | None]:
         """None for a span that no document of the project has."""
         found = await self._store.evidence.documents(project_id, list({span.document_id for span in wanted}))
         there = [span for span in wanted if _has(found.get(span.document_id), span)]
@@ -155,7 +155,7 @@ class Evidence:
 
     async def _spans(
         self, found: Mapping[UUID, PagedDocument], wanted: Sequence[TextSpan], *, rects: bool
-    ) -> list[Span]:
+    ) -> list[FoundSpan]:
         if not wanted:
             return []
         documents = [found[span.document_id] for span in wanted]
@@ -171,7 +171,7 @@ class Evidence:
             text, before = piece[at : at + span.end - span.start], piece[:at]
             headings = trail(await self._outline(document), span.start)
             answers.append(
-                Span(
+                FoundSpan(
                     document_id=document.id,
                     document_name=document.name,
                     file_type=document.mime,
@@ -216,20 +216,20 @@ class Evidence:
 
     async def _layouts(
         self, document: PagedDocument, pages: Mapping[int, Page]
-    ) -> dict[int, Layout | Reason]:
+    ) -> dict[int, PageLayout | Reason]:
         """The layout of each page, from the cache or from the original; or the reason why there is none."""
         if not pages:
             return {}
         if document.mime not in SHOWN:
             return dict.fromkeys(pages, "no_layout")
         stored = await self._store.evidence.layouts(document, list(pages))
-        found: dict[int, Layout | Reason] = {one.page: Layout.unpacked(*one[1:]) for one in stored}
+        found: dict[int, PageLayout | Reason] = {one.page: PageLayout.unpacked(*one[1:]) for one in stored}
         missing = {number: page for number, page in pages.items() if number not in found}
         return found | await self._measured(document, missing) if missing else found
 
     async def _measured(
         self, document: PagedDocument, pages: Mapping[int, Page]
-    ) -> dict[int, Layout | Reason]:
+    ) -> dict[int, PageLayout | Reason]:
         if document.original_key is None:
             return dict.fromkeys(pages, "no_original")
         spans = [TextSpan(document.id, page.start, page.end) for page in pages.values()]
@@ -240,10 +240,10 @@ class Evidence:
         except (Refused, NotFound, StorageUnavailable) as exc:
             log.warning("No layout of the pages of %s: %s", document.id, exc)
             return dict.fromkeys(pages, "no_original" if isinstance(exc, NotFound) else "unreadable")
-        found: dict[int, Layout | Reason] = dict.fromkeys(pages, "unreadable")
+        found: dict[int, PageLayout | Reason] = dict.fromkeys(pages, "unreadable")
         for number, text in zip(pages, texts, strict=True):
             if number in shown:
-                layout = Layout.aligned(shown[number], text)
+                layout = PageLayout.aligned(shown[number], text)
                 size = layout.width, layout.height, layout.rotation
                 await self._store.evidence.put_layout(document, StoredLayout(number, *size, layout.packed()))
                 found[number] = layout
@@ -315,9 +315,9 @@ def _around(span: TextSpan, *, whole: bool) -> TextSpan:
     return TextSpan(span.document_id, 0 if whole else max(span.start - CONTEXT, 0), span.end + CONTEXT)
 
 
-def _on_page(page: Page, layout: Layout | Reason, span: TextSpan) -> PageRects:
+def _on_page(page: Page, layout: PageLayout | Reason, span: TextSpan) -> PageRects:
     start, end = max(span.start, page.start), min(span.end, page.end)
-    known = layout if isinstance(layout, Layout) else None
+    known = layout if isinstance(layout, PageLayout) else None
     found = known.rects(start - page.start, end - page.start) if known else layout
     return PageRects(
         page=page.number,

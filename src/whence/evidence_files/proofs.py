@@ -10,7 +10,7 @@ from whence.api.graph import ClaimModel, ObjectAnswer
 from whence.chat.citing.restyle import Numbers, Restyled
 from whence.chat.sources import Source
 from whence.errors import WhenceError
-from whence.evidence import Evidence, PageRects, Span
+from whence.evidence import Evidence, FoundSpan, PageRects
 from whence.store import Store
 from whence.store.evidence import TextSpan
 
@@ -33,12 +33,12 @@ class Proof:
     url: str | None
     facts: dict[str, str]
     """What else is said about it, by name: level of support, schema version."""
-    span: Span | None = None
+    span: FoundSpan | None = None
     """Where it is; None if the document has changed since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class ProvenStatement:
     """A sentence of an answer, or a property with its value."""
 
     text: str
@@ -56,7 +56,7 @@ class EvidenceFile:
     author: str
     """The model, or what else made it."""
     url: str | None
-    statements: tuple[Statement, ...]
+    statements: tuple[ProvenStatement, ...]
     notes: tuple[str, ...] = ()
     images: dict[tuple[UUID, int], bytes] = field(default_factory=dict)
     """Pictures of pages, as PNG."""
@@ -98,7 +98,7 @@ async def of_answer(store: Store, evidence: Evidence, answer: AnswerModel) -> Ev
         )
     stale = [f"{reason.document_name} has changed since: {reason.reason}" for reason in answer.stale_reasons]
     statements = [
-        Statement(text=written[start:end].strip(), proofs=tuple(proofs))
+        ProvenStatement(text=written[start:end].strip(), proofs=tuple(proofs))
         for (start, end), proofs in sorted(sentences.items())
     ]
     return EvidenceFile(
@@ -125,7 +125,7 @@ async def of_object(store: Store, evidence: Evidence, found: ObjectAnswer) -> Ev
         proofs = by_property.setdefault(f"{name}: {claim.value}", [])
         if claim.document_id is not None and claim.quote is not None:
             proofs.append(_proof_of_claim(number, claim, place))
-    statements = [Statement(text=text, proofs=tuple(proofs)) for text, proofs in by_property.items()]
+    statements = [ProvenStatement(text=text, proofs=tuple(proofs)) for text, proofs in by_property.items()]
     return EvidenceFile(
         kind="object",
         id=found.id,
@@ -139,7 +139,7 @@ async def of_object(store: Store, evidence: Evidence, found: ObjectAnswer) -> Ev
     )
 
 
-def _proof_of_claim(number: int, claim: ClaimModel, place: Span | None) -> Proof:
+def _proof_of_claim(number: int, claim: ClaimModel, place: FoundSpan | None) -> Proof:
     assert claim.document_id is not None, "checked by the caller"
     return Proof(
         number=number,
@@ -161,7 +161,7 @@ async def _places(
     project_id: UUID,
     spans: Sequence[TextSpan | None],
     versions: Sequence[int | None],
-) -> list[Span | None]:
+) -> list[FoundSpan | None]:
     """Only of documents that still have the version that was cited."""
     wanted = [span for span in spans if span is not None]
     found = dict(zip(wanted, await evidence.spans(project_id, wanted), strict=True))
@@ -172,7 +172,7 @@ async def _places(
     ]
 
 
-def shown_pages(statements: Sequence[Statement]) -> list[tuple[UUID, PageRects]]:
+def shown_pages(statements: Sequence[ProvenStatement]) -> list[tuple[UUID, PageRects]]:
     return [
         (proof.document_id, page)
         for statement in statements
@@ -184,7 +184,7 @@ def shown_pages(statements: Sequence[Statement]) -> list[tuple[UUID, PageRects]]
 
 
 async def _images(
-    store: Store, evidence: Evidence, project_id: UUID, statements: Sequence[Statement]
+    store: Store, evidence: Evidence, project_id: UUID, statements: Sequence[ProvenStatement]
 ) -> dict[tuple[UUID, int], bytes]:
     """Pages without a picture are left out: the quote is there in any case."""
     images: dict[tuple[UUID, int], bytes] = {}

@@ -22,7 +22,7 @@ from whence.extract.context import (
     ExtractionContext,
     KnownObject,
 )
-from whence.extract.evidence import Evidence
+from whence.extract.evidence import ChunkEvidence
 from whence.models import ClaimKey, EmbeddingSpace, GraphObject
 from whence.search import Context, Expansion, Search
 from whence.store import Store
@@ -73,7 +73,7 @@ class Surroundings:
         return [view for view in self.chunks.positional if view["chunk_index"] > self.chunk_index]
 
 
-class Named(NamedTuple):
+class NamedObjects(NamedTuple):
     """Objects that the chunk may mention, by its words or its position."""
 
     exactly: Sequence[GraphObject] = ()
@@ -105,9 +105,9 @@ async def look_around(
     )
 
 
-async def named(store: Store, around: Surroundings) -> Named:
+async def named(store: Store, around: Surroundings) -> NamedObjects:
     objects, project_id, names = store.graph.objects, around.project_id, around.names
-    return Named(
+    return NamedObjects(
         await objects.named(project_id, names, text=around.primary["content"], limit=MOST_NAMED),
         await objects.numbered(project_id, names, limit=MOST_NUMBERED),
         await objects.given_by(
@@ -122,7 +122,7 @@ async def gather(
     store: Store,
     around: Surroundings,
     options: ContextOptions,
-    by_name: Named,
+    by_name: NamedObjects,
     *,
     changed: Collection[UUID] = (),
 ) -> ExtractionContext:
@@ -141,7 +141,7 @@ async def gather(
     rows = await store.graph.provenance.earlier(around.project_id, around.chunk_id)
     earlier = tuple(EarlierClaim(*row) for row in rows)
     ties = await store.graph.provenance.earlier_ties(around.project_id, around.chunk_id) if earlier else []
-    evidence = Evidence(primary.text, ())
+    evidence = ChunkEvidence(primary.text, ())
     unstated = {
         (claim.object_id, claim.property_name)
         for claim in earlier

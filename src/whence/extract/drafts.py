@@ -16,7 +16,7 @@ from whence.text.names import name_key
 
 
 @dataclass(slots=True, kw_only=True)
-class Draft:
+class ObjectDraft:
     """All that the reply says of one object."""
 
     type: str
@@ -42,10 +42,10 @@ class Drafts:
         for each in known:
             for alias in filter(is_abbreviation, each.aliases):
                 self._by_alias.setdefault((each.type, name_key(alias)), []).append(each)
-        self._drafts: dict[Ref, Draft] = {}
+        self._drafts: dict[Ref, ObjectDraft] = {}
         self.rejections: list[Rejection] = []
 
-    def all(self) -> list[Draft]:
+    def all(self) -> list[ObjectDraft]:
         return list(self._drafts.values())
 
     def take(self, proposal: ObjectProposal) -> None:
@@ -61,7 +61,7 @@ class Drafts:
         draft.is_shown &= proposal.id is not None
         self._add(draft, proposal)
 
-    def _known(self, proposal: ObjectProposal) -> Draft:
+    def _known(self, proposal: ObjectProposal) -> ObjectDraft:
         ident = as_uuid(proposal.id or "")
         known = self._by_id.get(ident) if ident else None
         if known is None:
@@ -75,9 +75,9 @@ class Drafts:
         if proposal.name and name_key(proposal.name) != known.name_key:
             message = f"the object of this id is {known.name!r}, not {proposal.name[:100]!r}; its name stays"
             self.rejections.append(Rejected("name_changed", message).at(f"{proposal.where}.name"))
-        return Draft(type=known.type, name=known.name, known=known)
+        return ObjectDraft(type=known.type, name=known.name, known=known)
 
-    def _named(self, proposal: ObjectProposal) -> Draft:
+    def _named(self, proposal: ObjectProposal) -> ObjectDraft:
         kind = spelled(proposal.type or "", self._schema.object_types)
         if kind is None:
             types = ", ".join(self._schema.object_types)
@@ -92,9 +92,9 @@ class Drafts:
             )
         called = self._by_alias.get((kind, key), [])
         known = self._by_key.get((kind, key)) or (called[0] if len(called) == 1 else None)
-        return Draft(type=kind, name=known.name if known else name, known=known)
+        return ObjectDraft(type=kind, name=known.name if known else name, known=known)
 
-    def _add(self, draft: Draft, proposal: ObjectProposal) -> None:
+    def _add(self, draft: ObjectDraft, proposal: ObjectProposal) -> None:
         has = draft.known.properties if draft.known else {}
         kind = self._schema.object_types[draft.type]
         properties, rejections = fit_properties(

@@ -6,7 +6,14 @@ from functools import cached_property
 from typing import Any, Literal
 
 from whence.extract.context import KnownObject
-from whence.extract.grounding import MAX_QUOTE, Ground, Span, is_phrase, is_small_number, written_plainly
+from whence.extract.grounding import (
+    MAX_QUOTE,
+    FoundQuote,
+    SearchableText,
+    is_phrase,
+    is_small_number,
+    written_plainly,
+)
 from whence.extract.paraphrase import Sentences, names
 from whence.extract.rejections import MODEL
 from whence.extract.schema import Property
@@ -38,7 +45,7 @@ _SMALL_WORDS = frozenset(
 )
 
 
-class Evidence:
+class ChunkEvidence:
     """`lenient`: a specific value that no text has is no leak; `is_grounded` tells it apart."""
 
     def __init__(
@@ -49,7 +56,7 @@ class Evidence:
         *,
         lenient: bool = False,
     ) -> None:
-        self._primary = Ground(primary)
+        self._primary = SearchableText(primary)
         self._primary_words = Words(primary)
         self._sentences = Sentences(primary)
         self.is_lenient = lenient
@@ -57,11 +64,11 @@ class Evidence:
         self._shown = tuple(shown)
         self._around: dict[str, str | None] = {}
 
-    def find(self, value: Any, *, near: str | None = None) -> Span | None:
+    def find(self, value: Any, *, near: str | None = None) -> FoundQuote | None:
         """The span of the value in the primary chunk."""
         return self._primary.find(value, near=near)
 
-    def place(self, value: Any, *, of: str) -> Span | None:
+    def place(self, value: Any, *, of: str) -> FoundQuote | None:
         """The span of the value, or of the sentence that a text paraphrases. `of` is the name of its object."""
         span = self.find(value, near=of)
         if span is not None or not isinstance(value, str):
@@ -69,7 +76,7 @@ class Evidence:
         said = self._sentences.find(value, about=of)
         return self._primary.span(said.start_offset, said.end_offset) if said else None
 
-    def naming(self, known: KnownObject, others: Sequence[KnownObject] = ()) -> Span | None:
+    def naming(self, known: KnownObject, others: Sequence[KnownObject] = ()) -> FoundQuote | None:
         """The span of the object's name. A place inside a longer name, of one of the others, does not count.
 
         A single word must have its capitals: "target" does not name Target.
@@ -80,7 +87,7 @@ class Evidence:
         ]
         for each in longer:
             text = re.sub(re.escape(each), lambda found: " " * len(found[0]), text, flags=re.IGNORECASE)
-        span = (Ground(text) if longer else self._primary).find(known.name)
+        span = (SearchableText(text) if longer else self._primary).find(known.name)
         is_named = span and (_is_telling(known.name) or known.name in (span.quote, fold(known.name)))
         return span if is_named else None
 
@@ -88,7 +95,7 @@ class Evidence:
         """Whether the primary chunk has every part of the value."""
         return all(self.find(part) for part, _ in parts(value))
 
-    def confirming(self, value: Any, *, of: str, is_named: bool) -> Span | None:
+    def confirming(self, value: Any, *, of: str, is_named: bool) -> FoundQuote | None:
         """The words that confirm a known value without anybody's word. `is_named`: the primary chunk names its object.
 
         A specific value needs the object's name. Three content words stand for themselves, a common word for nothing.
@@ -100,7 +107,7 @@ class Evidence:
         specific = is_named and all(is_specific(part, span.quote) for part, _ in parts(value))
         return span if long or specific else None
 
-    def between(self, one: str, other: str) -> Span | None:
+    def between(self, one: str, other: str) -> FoundQuote | None:
         """The span from one name to the other in the primary chunk, if they are near each other."""
         first, second = self.find(one, near=other), self.find(other, near=one)
         if first is None or second is None:
@@ -224,21 +231,23 @@ class Evidence:
     # Built on demand: often the primary chunk has every value.
 
     @cached_property
-    def _context(self) -> list[Ground]:
-        return [Ground(text) for text in self._context_texts]
+    def _context(self) -> list[SearchableText]:
+        return [SearchableText(text) for text in self._context_texts]
 
     @cached_property
     def _context_words(self) -> list["Words"]:
         return [Words(text) for text in self._context_texts]
 
     @cached_property
-    def _objects(self) -> list[tuple[KnownObject, Ground]]:
+    def _objects(self) -> list[tuple[KnownObject, SearchableText]]:
         return [(each, _ground_values(each)) for each in self._shown]
 
 
-def _ground_values(known: KnownObject) -> Ground:
+def _ground_values(known: KnownObject) -> SearchableText:
     values = (part for value in known.properties.values() for part, _ in parts(value))
-    return Ground(_BETWEEN.join(written_plainly(part) for part in values if not isinstance(part, bool)))
+    return SearchableText(
+        _BETWEEN.join(written_plainly(part) for part in values if not isinstance(part, bool))
+    )
 
 
 def is_specific(value: Any, said: str) -> bool:

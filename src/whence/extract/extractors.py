@@ -48,7 +48,7 @@ _OURS = frozenset([MODEL, "rules"])
 
 
 @dataclass(slots=True)
-class Usage:
+class TokenUsage:
     """Tokens used so far, including those of unreadable replies."""
 
     prompt_tokens: int = 0
@@ -93,7 +93,7 @@ class Extractor(Protocol):
         """Pure. Raises InvalidParameter if the chunk does not fit into a prompt."""
         ...
 
-    async def read(self, question: ExtractionRequest, usage: Usage) -> ReadReply:
+    async def read(self, question: ExtractionRequest, usage: TokenUsage) -> ReadReply:
         """Raises ModelError or UnreadableReply."""
         ...
 
@@ -148,14 +148,14 @@ class ModelExtractor:
             form=reply_schema(schema, fitted.context.objects),
         )
 
-    async def read(self, question: ExtractionRequest, usage: Usage) -> ReadReply:
+    async def read(self, question: ExtractionRequest, usage: TokenUsage) -> ReadReply:
         try:
             reply = await self._read_whole(question, usage)
         except CutOffReply:
             reply = joined([await self._read_whole(half, usage) for half in self._halve(question)])
         return ReadReply(reply=reply, context=question.context)
 
-    async def _read_whole(self, question: ExtractionRequest, usage: Usage) -> ExtractionReply:
+    async def _read_whole(self, question: ExtractionRequest, usage: TokenUsage) -> ExtractionReply:
         """Asks with more and more tokens while the reply is cut off. Raises CutOffReply if it is with all of them."""
         last: _Said | None = None
         for limit in self._limits(question):
@@ -173,7 +173,7 @@ class ModelExtractor:
         raise CutOffReply(_STILL_CUT)
 
     async def _understand(
-        self, question: ExtractionRequest, said: "_Said", limit: int, usage: Usage
+        self, question: ExtractionRequest, said: "_Said", limit: int, usage: TokenUsage
     ) -> ExtractionReply:
         """Reads the reply, or asks once more if it is unreadable. Raises CutOffReply or UnreadableReply."""
         try:
@@ -209,7 +209,7 @@ class ModelExtractor:
         ]
 
     async def _ask(
-        self, asked: Sequence[PromptMessage], form: JSONSchema, limit: int, usage: Usage
+        self, asked: Sequence[PromptMessage], form: JSONSchema, limit: int, usage: TokenUsage
     ) -> "_Said":
         """One reply, also a blank one: the model is then asked again."""
         sent = [Message(role=one["role"], content=one["content"]) for one in asked]

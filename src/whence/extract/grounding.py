@@ -46,7 +46,7 @@ _IN_NUMBERS = frozenset(".,'\u2019")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class FoundQuote:
     """`text[start:end] == quote`, in code points."""
 
     quote: str
@@ -54,12 +54,12 @@ class Span:
     end: int
 
 
-def place_of(span: Span | None) -> dict[str, Any]:
+def place_of(span: FoundQuote | None) -> dict[str, Any]:
     """The span in the fields of the store."""
     return {"quote": span.quote, "start_offset": span.start, "end_offset": span.end} if span else {}
 
 
-class Ground:
+class SearchableText:
     """A text prepared for the search of many values."""
 
     def __init__(self, text: str) -> None:
@@ -70,7 +70,7 @@ class Ground:
         # Built on demand: verbatim matches do not need it.
         return _folded_with_places(self.text)
 
-    def find(self, value: Any, *, near: str | None = None) -> Span | None:
+    def find(self, value: Any, *, near: str | None = None) -> FoundQuote | None:
         """`near` is the name of the value's object. Of several places, the nearest to it wins."""
         if isinstance(value, Mapping | list | tuple):
             return self._find_all(value.values() if isinstance(value, Mapping) else value, near)
@@ -90,10 +90,10 @@ class Ground:
         start = self.text.rfind("\n", 0, at) + 1
         return start if self.text.startswith("|", start) else None
 
-    def span(self, start: int, end: int) -> Span:
-        return Span(quote=self.text[start:end], start=start, end=end)
+    def span(self, start: int, end: int) -> FoundQuote:
+        return FoundQuote(quote=self.text[start:end], start=start, end=end)
 
-    def _find_all(self, values: Iterable[Any], near: str | None) -> Span | None:
+    def _find_all(self, values: Iterable[Any], near: str | None) -> FoundQuote | None:
         """The span from the first to the last value found."""
         found = [span for value in values if (span := self.find(value, near=near))]
         if not found:

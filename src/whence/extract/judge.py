@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from whence.extract.context import KnownObject
-from whence.extract.drafts import Draft
-from whence.extract.evidence import Evidence, Where
+from whence.extract.drafts import ObjectDraft
+from whence.extract.evidence import ChunkEvidence, Where
 from whence.extract.grounding import place_of
 from whence.extract.links import Ref
 from whence.extract.mentions import Mentions
@@ -24,7 +24,7 @@ def accumulates(kind: ObjectType, name: str) -> bool:
     return wanted is None or wanted.merge == "accumulate"
 
 
-def elements_of(value: Any, evidence: Evidence, name: str) -> tuple[FoundElement, ...]:
+def elements_of(value: Any, evidence: ChunkEvidence, name: str) -> tuple[FoundElement, ...]:
     """The place of each element of a list. `name` is that of its object."""
     if not isinstance(value, list):
         return ()
@@ -36,7 +36,13 @@ class Judge:
     """Finds the name and values of one object in the chunks, and decides which values to accept."""
 
     def __init__(
-        self, draft: Draft, kind: ObjectType, evidence: Evidence, mentions: Mentions, *, blind: bool
+        self,
+        draft: ObjectDraft,
+        kind: ObjectType,
+        evidence: ChunkEvidence,
+        mentions: Mentions,
+        *,
+        blind: bool,
     ) -> None:
         self._draft = draft
         self._kind = kind

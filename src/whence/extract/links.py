@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from whence.extract.evidence import Evidence
+from whence.extract.evidence import ChunkEvidence
 from whence.extract.grounding import place_of
 from whence.extract.mentions import Mentions
 from whence.extract.rejections import MODEL, Rejected, Rejection, unsaid
@@ -39,7 +39,7 @@ def link(
     nodes: Sequence[Node],
     *,
     schema: Schema,
-    evidence: Evidence,
+    evidence: ChunkEvidence,
     mentions: Mentions,
 ) -> tuple[tuple[FoundRelationship, ...], tuple[Rejection, ...]]:
     """The relationships, one for each type and pair of ends, and the rejections."""
@@ -58,7 +58,7 @@ def link(
 
 
 def _relationship(
-    proposal: RelationshipProposal, ends: "_Ends", schema: Schema, evidence: Evidence, mentions: Mentions
+    proposal: RelationshipProposal, ends: "_Ends", schema: Schema, evidence: ChunkEvidence, mentions: Mentions
 ) -> tuple[FoundRelationship, list[Rejection]]:
     name = spelled(proposal.type, schema.relationship_types)
     if name is None:
@@ -99,7 +99,7 @@ def words_for(kind: str, name: str, mentions: Mentions) -> str:
     return span.quote if span else name
 
 
-def _require_evidence(source: Node, target: Node, evidence: Evidence, mentions: Mentions) -> None:
+def _require_evidence(source: Node, target: Node, evidence: ChunkEvidence, mentions: Mentions) -> None:
     if any(end.is_touched or mentions.find(end.type, end.name) for end in (source, target)):
         return
     said = {evidence.of_name(end.name) for end in (source, target)}

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Sequence
 
 from whence.extract.context import KnownObject
-from whence.extract.evidence import Evidence
-from whence.extract.grounding import Span
+from whence.extract.evidence import ChunkEvidence
+from whence.extract.grounding import FoundQuote
 from whence.models import FoundAlias, ObjectKey
 from whence.text.aliases import References, TypedName
 from whence.text.names import name_key
@@ -19,7 +19,7 @@ class Mentions:
         before: str,
         known: Collection[KnownObject],
         proposed: Iterable[TypedName],
-        evidence: Evidence,
+        evidence: ChunkEvidence,
     ) -> None:
         self._primary = primary
         self._evidence = evidence
@@ -31,14 +31,14 @@ class Mentions:
             known=[TypedName(each.type, each.name) for each in known],
             proposed=list(proposed),
         )
-        self._found: dict[ObjectKey, tuple[Span | None, Span | None]] = {}
+        self._found: dict[ObjectKey, tuple[FoundQuote | None, FoundQuote | None]] = {}
         """The mention, and the alias to keep."""
 
-    def find(self, kind: str, name: str) -> Span | None:
+    def find(self, kind: str, name: str) -> FoundQuote | None:
         """The name in the primary chunk, or else the alias."""
         return self._find(kind, name)[0]
 
-    def alias(self, kind: str, name: str) -> Span | None:
+    def alias(self, kind: str, name: str) -> FoundQuote | None:
         """A lasting alias in the primary chunk, which is no pronoun."""
         return self._find(kind, name)[1]
 
@@ -60,7 +60,7 @@ class Mentions:
             if span
         )
 
-    def _find(self, kind: str, name: str) -> tuple[Span | None, Span | None]:
+    def _find(self, kind: str, name: str) -> tuple[FoundQuote | None, FoundQuote | None]:
         key = (kind, name_key(name))
         if key not in self._found:
             span, known = self._evidence.find(name), self._known.get(key)
@@ -70,7 +70,7 @@ class Mentions:
                 if span
                 else self._references.find(TypedName(kind, name), stored)
             )
-            called = alias and Span(
+            called = alias and FoundQuote(
                 quote=self._primary[alias.start : alias.end], start=alias.start, end=alias.end
             )
             self._found[key] = span or called, called if alias and alias.is_lasting else None

@@ -26,8 +26,8 @@ from typing import Any
 
 from whence.extract.context import ChunkText, EarlierClaim, EarlierTie, KnownObject
 from whence.extract.drafts import Drafts
-from whence.extract.evidence import Evidence
-from whence.extract.grounding import Span, place_of
+from whence.extract.evidence import ChunkEvidence
+from whence.extract.grounding import FoundQuote, place_of
 from whence.extract.judge import Judge, accumulates, elements_of
 from whence.extract.links import Node, Ref, link
 from whence.extract.mentions import Mentions
@@ -79,7 +79,7 @@ def merge(
     `preceding` is the text of the chunk before the primary one.
     """
     seen = () if blind else known if shown is None else shown
-    evidence = Evidence(primary.text, context, seen, lenient=lenient)
+    evidence = ChunkEvidence(primary.text, context, seen, lenient=lenient)
     drafts = Drafts(schema, known)
     for proposal in reply.objects:
         drafts.take(proposal)
@@ -117,7 +117,7 @@ def merge(
 
 
 def _judge(
-    drafts: Drafts, schema: Schema, evidence: Evidence, mentions: Mentions, *, blind: bool
+    drafts: Drafts, schema: Schema, evidence: ChunkEvidence, mentions: Mentions, *, blind: bool
 ) -> tuple[dict[Ref, FoundObject], dict[ClaimKey, Any], list[Rejection]]:
     """The accepted objects, the known values that the reply repeats, and the rejections."""
     accepted: dict[Ref, FoundObject] = {}
@@ -153,7 +153,7 @@ def _add_stated(
     earlier: Sequence[EarlierClaim],
     *,
     schema: Schema,
-    evidence: Evidence,
+    evidence: ChunkEvidence,
     mentions: Mentions,
 ) -> dict[Ref, FoundObject]:
     """The accepted objects, and the known objects and values that the chunk states without the reply's word."""
@@ -185,7 +185,7 @@ def _add_stated(
 
 
 def _confirm(
-    known: KnownObject, named: Span | None, kind: ObjectType, evidence: Evidence
+    known: KnownObject, named: FoundQuote | None, kind: ObjectType, evidence: ChunkEvidence
 ) -> dict[str, FoundValue]:
     """The name and the values of the object that the primary chunk states; of a list that accumulates, its elements.
 
@@ -212,7 +212,7 @@ def _items(found: FoundValue | None) -> list[Any]:
     return found.value if found is not None and isinstance(found.value, list) else []
 
 
-def _add_elements(given: FoundValue, before: list[Any], name: str, evidence: Evidence) -> FoundValue:
+def _add_elements(given: FoundValue, before: list[Any], name: str, evidence: ChunkEvidence) -> FoundValue:
     """A list with the elements that the chunk stated before: a reply gives only new ones."""
     value = accumulate(before, given.value)
     return replace(given, value=value, elements=elements_of(value, evidence, name))

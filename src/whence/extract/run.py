@@ -24,9 +24,9 @@ from whence.errors import (
     WhenceError,
 )
 from whence.extract.context import ContextOptions, ExtractionContext, KnownObject
-from whence.extract.context_loader import Named, Surroundings, gather, look_around, named
+from whence.extract.context_loader import NamedObjects, Surroundings, gather, look_around, named
 from whence.extract.embedding import embed_lacking, meanwhile, store_vectors, vectors_of
-from whence.extract.extractors import ExtractionRequest, Extractor, Extractors, ReadReply, Usage
+from whence.extract.extractors import ExtractionRequest, Extractor, Extractors, ReadReply, TokenUsage
 from whence.extract.links import Ref
 from whence.extract.merge import merge
 from whence.extract.scheduling import Prices, require_embedded, settled_schema
@@ -175,7 +175,7 @@ class _Steps:
 
     async def _chunk(self, around: Surroundings) -> Surroundings | None:
         """Reads the chunk and writes its outcome. Returns the next chunk, which is looked up meanwhile."""
-        usage = Usage()
+        usage = TokenUsage()
         ready, self.ready = self.ready, None
         if ready is None or ready.context.primary.id != around.chunk_id:
             store, by_name = self.of.store, await named(self.of.store, around)
@@ -196,7 +196,7 @@ class _Steps:
                 self.tally = self.tally.with_one(None, usage)
             return await following
 
-    async def _read(self, ready: "_Ready", usage: Usage) -> ReadReply:
+    async def _read(self, ready: "_Ready", usage: TokenUsage) -> ReadReply:
         """Retries once after a timeout, unless the last chunks all timed out."""
         question = ready.question or self.extractor.question(self.schema, ready.context)
         try:
@@ -265,7 +265,7 @@ class _Steps:
         )
 
     async def _write(
-        self, result: "_Result", usage: Usage, following: asyncio.Future[Surroundings | None]
+        self, result: "_Result", usage: TokenUsage, following: asyncio.Future[Surroundings | None]
     ) -> None:
         """Writes the outcome. The same transaction looks up the next chunk's objects, by name while the embedder still works.
 
@@ -297,7 +297,7 @@ class _Steps:
             made = await tx.graph.write_chunk(written)
             changed, is_lacking = made.changed, False
             coming = _result_so_far(following)
-            by_name = await named(tx, coming) if coming else Named()
+            by_name = await named(tx, coming) if coming else NamedObjects()
             if result.space is not None:
                 is_lacking = await store_vectors(
                     tx,

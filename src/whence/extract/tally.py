@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from whence.extract.extractors import Usage
+from whence.extract.extractors import TokenUsage
 from whence.models import Outcome
 
 
@@ -22,7 +22,7 @@ class Tally:
     def done(self) -> int:
         return self.extracted + self.empty + self.failed
 
-    def with_one(self, outcome: Outcome | None, usage: Usage, *, rejected: int = 0) -> "Tally":
+    def with_one(self, outcome: Outcome | None, usage: TokenUsage, *, rejected: int = 0) -> "Tally":
         """`outcome` is None for a chunk that was deleted while it was read: only its tokens count."""
         chunks = {} if outcome is None else {outcome: getattr(self, outcome) + 1}
         return replace(

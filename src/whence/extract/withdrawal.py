@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from whence.extract.context import EarlierClaim, EarlierTie, KnownObject
-from whence.extract.evidence import Evidence
+from whence.extract.evidence import ChunkEvidence
 from whence.extract.links import Ref, words_for
 from whence.extract.mentions import Mentions
 from whence.extract.values import is_among, same
@@ -18,7 +18,7 @@ def withdraw(
     found: Mapping[Ref, FoundObject],
     repeated: Mapping[ClaimKey, Any],
     *,
-    evidence: Evidence,
+    evidence: ChunkEvidence,
     mentions: Mentions,
 ) -> tuple[ClaimKey, ...]:
     """The earlier claims about seen objects that the reply neither replaces nor repeats, and that the text does not have."""
@@ -46,7 +46,7 @@ def withdraw_ties(
     seen: Sequence[KnownObject],
     found: Sequence[FoundRelationship],
     *,
-    evidence: Evidence,
+    evidence: ChunkEvidence,
     mentions: Mentions,
 ) -> tuple[TieKey, ...]:
     """The earlier relationships of seen objects that the reply does not repeat, and that the text does not have.

@@ -10,7 +10,7 @@ from uuid import UUID
 import procrastinate
 from procrastinate.jobs import Job
 
-from whence.background import Background
+from whence.background import BackgroundWork
 from whence.errors import ProjectNotFound, WhenceError
 from whence.extract.run import Extraction
 from whence.extract.scheduling import EXTRACT
@@ -43,7 +43,7 @@ class Duties:
     ingest: Ingest
     extraction: Extraction
     inbox: Inbox
-    background: Background
+    background: BackgroundWork
     conversation_days: int | None = None
     audit_days: int = 90
     stopping: bool = False

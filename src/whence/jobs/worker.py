@@ -17,7 +17,7 @@ from procrastinate.worker import Worker
 from psycopg.conninfo import make_conninfo
 from psycopg_pool import AsyncConnectionPool
 
-from whence.background import Background, cause
+from whence.background import BackgroundWork, cause
 from whence.errors import DatabaseUnavailable
 from whence.extract.scheduling import EXTRACT
 from whence.ingest import INGEST
@@ -89,12 +89,12 @@ class _Manager(JobManager):
 
 
 async def _report(
-    background: Background,
+    background: BackgroundWork,
     run: Callable[[], Awaitable[Any]],
     context: procrastinate.JobContext,
     worker: Worker,  # noqa: ARG001 - as procrastinate calls it
 ) -> Any:
-    """Run a task and report its unexpected failure to `Background`: the queue itself only retries."""
+    """Run a task and report its unexpected failure to `BackgroundWork`: the queue itself only retries."""
     name = f"the task {context.job.task_name}"
     try:
         with busy():

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from whence.extract.context import ExtractionContext
-from whence.extract.extractors import ExtractionRequest, ReadReply, Usage
+from whence.extract.extractors import ExtractionRequest, ReadReply, TokenUsage
 from whence.extract.reply import proposals
 from whence.extract.schema import Schema
 from whence.models import ExtractorName
@@ -21,6 +21,6 @@ class RulesExtractor:
     def question(self, schema: Schema, context: ExtractionContext) -> ExtractionRequest:
         return ExtractionRequest(schema=schema, context=context)
 
-    async def read(self, question: ExtractionRequest, usage: Usage) -> ReadReply:  # noqa: ARG002 - the protocol's signature
+    async def read(self, question: ExtractionRequest, usage: TokenUsage) -> ReadReply:  # noqa: ARG002 - the protocol's signature
         reply = proposals(propose(question.schema, question.context))
         return ReadReply(reply=reply, context=question.context, blind=True)

@@ -14,7 +14,7 @@ from whence.search import bm25
 from whence.search.bm25 import TextHits
 from whence.search.fuse import TEXT_WEIGHT, WORDS_FIRST, Legs, QueryVector
 from whence.search.memory_index import HeldProject
-from whence.search.named_documents import Named
+from whence.search.named_documents import NamedDocuments
 from whence.search.query import Query
 from whence.search.query_text import gists, one_of
 from whence.search.question import Question
@@ -37,7 +37,7 @@ _WITH_PHRASE = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class PreparedQuestion:
     """A question to a project, prepared for the legs."""
 
     project_id: UUID
@@ -48,7 +48,7 @@ class Asked:
     """The documents that match the filters; None without filters."""
     held: HeldProject | None
     """The project, if it is in memory."""
-    named: Named = field(default_factory=Named)
+    named: NamedDocuments = field(default_factory=NamedDocuments)
     corrections: Mapping[str, str] = field(default_factory=dict)
     widening: int = 1
     """How many times the usual number of candidates each leg returns."""
@@ -73,10 +73,10 @@ class LegRunner:
         self._embedders = embedders
         self._vectors = vectors
 
-    async def run(self, asked: Asked) -> Legs:
+    async def run(self, asked: PreparedQuestion) -> Legs:
         return await self.add_named(asked, await self._run(asked))
 
-    async def add_named(self, asked: Asked, legs: Legs) -> Legs:
+    async def add_named(self, asked: PreparedQuestion, legs: Legs) -> Legs:
         """Runs the legs again in the documents that the question names: others may have all the best chunks."""
         documents = asked.named.documents
         if asked.documents is not None:
@@ -86,7 +86,7 @@ class LegRunner:
         inside = await self._run(replace(asked, documents=list(documents), held=None))
         return legs.with_named(inside, asked.named.keys)
 
-    async def _run(self, asked: Asked) -> Legs:
+    async def _run(self, asked: PreparedQuestion) -> Legs:
         mode = asked.question.mode
         if mode == "hybrid" and asked.space is not None:
             return await self._by_both(asked, asked.space)
@@ -102,7 +102,7 @@ class LegRunner:
         embedding = asyncio.ensure_future(self._vector(asked, asked.space))
         return Legs(cosines=await self._near(asked, embedding), vector=embedding.result())
 
-    async def _by_both(self, asked: Asked, space: EmbeddingSpace) -> Legs:
+    async def _by_both(self, asked: PreparedQuestion, space: EmbeddingSpace) -> Legs:
         embedding = asyncio.ensure_future(self._vector(asked, space))
         try:
             text, cosines = await self._both(asked, embedding)
@@ -123,7 +123,7 @@ class LegRunner:
         )
 
     async def _both(
-        self, asked: Asked, embedding: asyncio.Future[QueryVector]
+        self, asked: PreparedQuestion, embedding: asyncio.Future[QueryVector]
     ) -> tuple[TextHits, dict[ChunkKey, float]]:
         """BM25 hits, and the cosines of the nearest chunks and of these hits."""
         if asked.held is not None:
@@ -136,16 +136,18 @@ class LegRunner:
         return text, cosines | near
 
     async def _worded(
-        self, asked: Asked, embedding: asyncio.Future[QueryVector]
+        self, asked: PreparedQuestion, embedding: asyncio.Future[QueryVector]
     ) -> tuple[TextHits, dict[ChunkKey, float]]:
         text = await self._by_text(asked)
         return text, await self._cosines(asked, await embedding, text)
 
-    async def _cosines(self, asked: Asked, vector: QueryVector, text: TextHits) -> dict[ChunkKey, float]:
+    async def _cosines(
+        self, asked: PreparedQuestion, vector: QueryVector, text: TextHits
+    ) -> dict[ChunkKey, float]:
         ids = [hit.chunk_id for hit in text.hits]
         return await self._vectors.cosines(asked.project_id, vector.space, vector.value, ids)
 
-    async def _by_text(self, asked: Asked, *, limit: int | None = None) -> TextHits:
+    async def _by_text(self, asked: PreparedQuestion, *, limit: int | None = None) -> TextHits:
         allowed = None
         if asked.documents is not None:
             allowed = partial(self._store.hits.of_documents, asked.project_id, asked.documents)
@@ -159,7 +161,7 @@ class LegRunner:
         )
 
     async def _near(
-        self, asked: Asked, embedding: Awaitable[QueryVector], *, also: Collection[ChunkKey] = ()
+        self, asked: PreparedQuestion, embedding: Awaitable[QueryVector], *, also: Collection[ChunkKey] = ()
     ) -> dict[ChunkKey, float]:
         """The cosines of the nearest chunks. From memory, those of `also` as well."""
         vector = await embedding
@@ -175,7 +177,7 @@ class LegRunner:
             document_ids=asked.documents,
         )
 
-    async def _vector(self, asked: Asked, space: EmbeddingSpace) -> QueryVector:
+    async def _vector(self, asked: PreparedQuestion, space: EmbeddingSpace) -> QueryVector:
         embedded = await self._embedders.of(space).embed(gists(asked.question.query))
         (value,) = halfvecs(one_of(embedded.vectors))
         return QueryVector(space=space, value=value)

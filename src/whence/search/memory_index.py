@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.background import Background
+from whence.background import BackgroundWork
 from whence.models import ChunkKey, EmbeddingSpace
 from whence.search.postings import Numbering
 from whence.store import Store
@@ -120,9 +120,9 @@ def hold(
 class Memory:
     """Holds projects up to `most` bytes in total. A project in use is not evicted for another."""
 
-    def __init__(self, store: Store, *, most: int, background: Background | None = None) -> None:
+    def __init__(self, store: Store, *, most: int, background: BackgroundWork | None = None) -> None:
         self._store = store
-        self._background = background or Background()
+        self._background = background or BackgroundWork()
         self._most = most
         self._kept: dict[UUID, tuple[float, HeldProject]] = {}
         """Each with the time of its last use."""

@@ -23,24 +23,24 @@ _ENOUGH = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedDocuments:
     documents: frozenset[UUID] = frozenset()
     keys: frozenset[int] = frozenset()
     """Keys of the words that are in names."""
 
 
-async def find_named(store: Store, project_id: UUID, text: str, lexer: Lexer) -> Named:
+async def find_named(store: Store, project_id: UUID, text: str, lexer: Lexer) -> NamedDocuments:
     """The documents that the text names."""
     weights = _weights(text, lexer)
     if not weights:
-        return Named()
+        return NamedDocuments()
     rows = await store.hits.named(project_id, list(weights), most=_MOST_NAMES + 1)
     having: dict[str, set[UUID]] = defaultdict(set)
     for word, document_id in rows:
         having[word].add(document_id)
     keys = frozenset(key for word in having for key in lexer.keys(word))
     rare = {word: found for word, found in having.items() if len(found) <= _MOST_NAMES}
-    return Named(_strongest(weights, rare), keys)
+    return NamedDocuments(_strongest(weights, rare), keys)
 
 
 def _weights(text: str, lexer: Lexer) -> dict[str, float]:

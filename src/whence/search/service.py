@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from whence.background import Background
+from whence.background import BackgroundWork
 from whence.errors import RerankError
 from whence.models import ChunkKey
 from whence.providers import Embedders, Reranker
 from whence.search.expand import Context, Expander, Expansion
 from whence.search.fuse import Legs, Scored
-from whence.search.legs import Asked, LegRunner
+from whence.search.legs import LegRunner, PreparedQuestion
 from whence.search.memory_index import HeldProject, Memory
 from whence.search.named_documents import find_named
 from whence.search.query import Query
@@ -51,7 +51,7 @@ class Search:
         embedders: Embedders,
         *,
         memory: int = 0,
-        background: Background | None = None,
+        background: BackgroundWork | None = None,
         reranker: Reranker | None = None,
     ) -> None:
         """`memory` is the maximum size in bytes of the projects held in memory."""
@@ -113,7 +113,7 @@ class Search:
             if not documents:
                 return SearchResult(), SearchRead()
         query = Query.of(question.query, setting.language or DEFAULT_LANGUAGE)
-        asked = Asked(
+        asked = PreparedQuestion(
             project_id=project_id,
             setting=setting,
             question=question,
@@ -156,7 +156,7 @@ class Search:
         return replace(nothing, hits=hits, total=total), reading
 
     async def _read(
-        self, asked: Asked, legs: Legs, count: int
+        self, asked: PreparedQuestion, legs: Legs, count: int
     ) -> tuple[list[Scored], SearchRead, dict[ChunkKey, list[ChunkKey]]]:
         """The best hits, at least `count` if there are as many, the read behind them, and other chunks with the text of each."""
         while chunk_ids := legs.best(count):
@@ -173,7 +173,7 @@ class Search:
             count *= _WIDENED
         return [], SearchRead(), {}
 
-    async def _correct(self, asked: Asked, legs: Legs) -> tuple[Asked, Legs]:
+    async def _correct(self, asked: PreparedQuestion, legs: Legs) -> tuple[PreparedQuestion, Legs]:
         """Searches again with corrected words if no chunk has some word of the question."""
         missing = legs.ranking.missing - asked.named.keys if legs.ranking is not None else frozenset()
         if not missing:
@@ -207,7 +207,7 @@ class Search:
         scored.sort(key=lambda one: -(one.rerank or 0.0))
         return [*scored, *ranked[_RERANKED:]], ()
 
-    async def _is_about(self, asked: Asked, legs: Legs, judged: Sequence[Scored]) -> bool:
+    async def _is_about(self, asked: PreparedQuestion, legs: Legs, judged: Sequence[Scored]) -> bool:
         """Whether any hit is relevant. With phrases every hit is, since it has them all."""
         if asked.query.phrases:
             return bool(judged)
@@ -226,7 +226,7 @@ class Search:
 
     async def _hits(
         self,
-        asked: Asked,
+        asked: PreparedQuestion,
         page: Sequence[Scored],
         reading: SearchRead,
         also: Mapping[ChunkKey, Sequence[ChunkKey]],

@@ -48,7 +48,7 @@ class StoredAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class StoredCitation:
     """A citation: its number, its chunk, and its quote in the chunk."""
 
     number: int
@@ -226,7 +226,7 @@ class Answers(Statements):
         answer_id: UUID,
         asked: dict[str, Any],
         answer: dict[str, Any],
-        grounds: Sequence[Ground],
+        grounds: Sequence[StoredCitation],
         title: str,
         refreshed: StoredAnswer | None = None,
     ) -> None:

@@ -42,7 +42,7 @@ class ApiKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class KeyUsage:
     """What a key used in the current minute."""
 
     requests: int
@@ -152,12 +152,12 @@ class Keys(Statements):
             tokens_per_minute=row[6],
         )
 
-    async def use(self, key_id: UUID, *, requests: int = 0, tokens: int = 0) -> Usage:
+    async def use(self, key_id: UUID, *, requests: int = 0, tokens: int = 0) -> KeyUsage:
         """Add to what the key used in this minute, in all processes together. Returns the sums."""
         minute = now().replace(second=0, microsecond=0)
         added = {"key_id": key_id, "minute": minute, "requests": requests, "tokens": tokens}
         row = await self._queries.one(USE, added)
-        return Usage(*row) if row else Usage(requests, tokens)
+        return KeyUsage(*row) if row else KeyUsage(requests, tokens)
 
     async def note_use(self, used: Mapping[UUID, datetime]) -> None:
         """Store when each key was last used."""

@@ -31,7 +31,7 @@ Params = Mapping[str, Any]
 Statement = LiteralString | sql.Composed | bytes
 """Static SQL, or SQL that psycopg composed of static parts because a parameter would keep the planner from an index.
 Composed SQL that runs often is encoded once, as `bytes`."""
-Asked = tuple[Statement, Params]
+BoundStatement = tuple[Statement, Params]
 
 LOWEST = UUID(int=0)
 """Smaller than every id."""
@@ -89,7 +89,7 @@ class Queries(ABC):
         rows = await self.all(select, {**params, "limit": limit, "offset": offset, "after": after})
         return list(map(query.read, rows)), await self.value(query.count, params)
 
-    async def together(self, asked: Sequence[Asked]) -> list[list[Row]]:
+    async def together(self, asked: Sequence[BoundStatement]) -> list[list[Row]]:
         """Send several statements of a transaction in one pipeline and return the rows of each.
 
         They run in order, and each sees the effects of those before it.

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from whence import background
-from whence.background import Background
+from whence.background import BackgroundWork
 from whence.store.postgres import KeptPostgres, supervisor
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def test_a_restart_that_fails_is_tried_again(
 ) -> None:
     monkeypatch.setattr(background, "FIRST_PAUSE", 0.05)
     monkeypatch.setattr(supervisor, "_LOOK_SECONDS", 0.05)
-    version, work = data_dir / "postgres" / "PG_VERSION", Background()
+    version, work = data_dir / "postgres" / "PG_VERSION", BackgroundWork()
     kept = KeptPostgres(data_dir, background=work)
     try:
         right = version.read_text()

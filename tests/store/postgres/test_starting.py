@@ -21,7 +21,7 @@ from psycopg.conninfo import conninfo_to_dict
 from whence.errors import PostgresError
 from whence.store.migrations import upgrade
 from whence.store.postgres import EmbeddedPostgres, binaries
-from whence.store.postgres.data_dir import Layout
+from whence.store.postgres.data_dir import DataDirLayout
 
 if TYPE_CHECKING:
     from tests.store.postgres.conftest import ServersOn
@@ -134,7 +134,7 @@ def test_a_path_too_long_for_a_socket(data_dir: Path) -> None:
 
 def test_a_socket_directory_that_is_a_link_is_refused(data_dir: Path, tmp_path: Path) -> None:
     with called(data_dir, "long" * 30) as long:
-        directory = Layout(data_dir=long).socket_dir
+        directory = DataDirLayout(data_dir=long).socket_dir
         directory.symlink_to(tmp_path)
         try:
             with pytest.raises(PostgresError, match=f"{directory}.*not a private directory"):
@@ -145,7 +145,7 @@ def test_a_socket_directory_that_is_a_link_is_refused(data_dir: Path, tmp_path: 
 
 def test_a_socket_directory_that_others_can_write_is_refused(data_dir: Path) -> None:
     with called(data_dir, "long" * 30) as long:
-        directory = Layout(data_dir=long).socket_dir
+        directory = DataDirLayout(data_dir=long).socket_dir
         directory.mkdir()
         directory.chmod(0o777)
         (directory / "somebody's").touch()

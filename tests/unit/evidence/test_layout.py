@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from whence.evidence.layout import Layout, align
+from whence.evidence.layout import PageLayout, align
 from whence.parse.shown import SCALE, ShownPage
 
 STEP = 0.01
@@ -32,8 +32,8 @@ def shown(*lines: str, height: float = 0.01) -> ShownPage:
 
 
 def rects(page: ShownPage, text: str, words: str) -> list[tuple[float, ...]] | str:
-    layout = Layout.aligned(page, text)
-    again = Layout.unpacked(layout.width, layout.height, layout.rotation, layout.packed())
+    layout = PageLayout.aligned(page, text)
+    again = PageLayout.unpacked(layout.width, layout.height, layout.rotation, layout.packed())
     start = text.index(words)
     found = again.rects(start, start + len(words))
     return found if isinstance(found, str) else [tuple(round(one, 2) for one in rect) for rect in found]

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.extract.grounding import Ground, Span
+from whence.extract.grounding import FoundQuote, SearchableText
 
 
-def ground(value: Any, text: str, *, near: str | None = None) -> Span | None:
-    return Ground(text).find(value, near=near)
+def ground(value: Any, text: str, *, near: str | None = None) -> FoundQuote | None:
+    return SearchableText(text).find(value, near=near)
 
 
 ASCII = st.text(st.characters(max_codepoint=127), max_size=60)

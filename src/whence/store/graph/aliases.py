@@ -6,7 +6,7 @@ from uuid import UUID
 
 from whence.models import FoundAlias
 from whence.store.graph.claims import storable
-from whence.store.pool import Asked, Params, records
+from whence.store.pool import BoundStatement, Params, records
 from whence.text.names import name_key
 
 PUT: LiteralString = """
@@ -40,7 +40,7 @@ NAMES: LiteralString = """(
     SELECT m.object_id, m.name, m.name_key, false FROM kb.object_merges m WHERE m.project_id = %(project_id)s)"""
 
 
-def put(source: Params, found: Iterable[tuple[UUID, FoundAlias]]) -> list[Asked]:
+def put(source: Params, found: Iterable[tuple[UUID, FoundAlias]]) -> list[BoundStatement]:
     """Each with the object that the chunk speaks of. `source` has the project and the chunk."""
     given = [
         {"said_of": said, "alias_key": storable(name_key(each.alias)), "alias": storable(each.alias)}

@@ -16,7 +16,7 @@ from whence.models import FoundRelationship, FoundValue, new_id, now
 from whence.store.graph.order import JOIN_DOCUMENT, rank, rank_ties, with_hidden_lists
 from whence.store.graph.order import settle as settle_values
 from whence.store.graph.set_values import set_values_of
-from whence.store.pool import Asked, Params, records, uuids
+from whence.store.pool import BoundStatement, Params, records, uuids
 
 COLUMNS: LiteralString = """project_id, id, said_of, chunk_id, property_name, operation, schema_number, value, quote,
     start_offset, end_offset, is_grounded, elements, extracted_at"""
@@ -246,7 +246,7 @@ def relationship_id(source_id: UUID, relationship_type: str, target_id: UUID) ->
     return uuid5(source_id, f"{target_id} {relationship_type}")
 
 
-def put(source: Params, claims: Sequence[PropertyClaim]) -> list[Asked]:
+def put(source: Params, claims: Sequence[PropertyClaim]) -> list[BoundStatement]:
     """Replaces earlier claims of the chunk. The last of several claims about one property wins.
 
     `source` has the fields that all claims from one reading share: project, chunk, schema number and time.
@@ -273,7 +273,7 @@ def encode_claim(claim: PropertyClaim) -> dict[str, Any]:
     }
 
 
-def put_ties(source: Params, ties: Sequence[Tie]) -> list[Asked]:
+def put_ties(source: Params, ties: Sequence[Tie]) -> list[BoundStatement]:
     """Does the same for relationships, and creates new ones."""
     return [
         asked
@@ -299,7 +299,7 @@ def encode_tie(found: FoundRelationship) -> dict[str, Any]:
     }
 
 
-def _put_round_of_ties(source: Params, ties: Sequence[Tie]) -> list[Asked]:
+def _put_round_of_ties(source: Params, ties: Sequence[Tie]) -> list[BoundStatement]:
     made = [made_of(tie.source.object_id, tie.found.type, tie.target.object_id) for tie in ties]
     given = [
         {
@@ -329,7 +329,7 @@ def _split_into_rounds(items: Sequence[T], key: Callable[[T], object]) -> list[l
 
 def settle(
     project_id: UUID, object_ids: Iterable[UUID], relationship_ids: Iterable[UUID] = ()
-) -> list[Asked]:
+) -> list[BoundStatement]:
     """Updates the current values of objects that are locked and of relationships between them; deletes those without claims."""
     common = {"project_id": project_id, "now": now()}
     objects, ties = {**common, "ids": uuids(object_ids)}, {**common, "ids": uuids(relationship_ids)}

@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 
 from whence.models import ChunkExtraction, Outcome
 from whence.store.graph.claims import storable
-from whence.store.pool import Asked, PagedQuery, Statements, fields_of, reader
+from whence.store.pool import BoundStatement, PagedQuery, Statements, fields_of, reader
 
 PUT: LiteralString = """
 INSERT INTO kb.chunk_extractions (project_id, chunk_id, job_id, schema_number, outcome, reason, rejected, rejections,
@@ -101,7 +101,7 @@ _stale_of = reader(
 )
 
 
-def put(extraction: ChunkExtraction) -> Asked:
+def put(extraction: ChunkExtraction) -> BoundStatement:
     rejections = Jsonb([storable(asdict(each)) for each in extraction.rejections])
     changed = {"reason": storable(extraction.reason), "rejections": rejections}
     return PUT, {**fields_of(extraction), **changed}

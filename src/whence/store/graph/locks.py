@@ -28,7 +28,7 @@ import psycopg
 from whence.errors import Conflict
 from whence.models import ObjectKey, new_id, now
 from whence.store.graph.claims import storable
-from whence.store.pool import Asked, Deadlocked, Params, Queries, Row, records, uuids
+from whence.store.pool import BoundStatement, Deadlocked, Params, Queries, Row, records, uuids
 
 _CHUNKS: LiteralString = """
 SELECT c.id FROM kb.chunks c
@@ -313,7 +313,7 @@ async def _is_still(tx: Queries, project_id: UUID, wanted: WantedLocks, resolved
     return Resolved.from_rows(*await tx.together(_ask_for(project_id, wanted))) == resolved
 
 
-def _ask_for(project_id: UUID, wanted: WantedLocks) -> list[Asked]:
+def _ask_for(project_id: UUID, wanted: WantedLocks) -> list[BoundStatement]:
     keys = sorted({(key[0], key[1]) for key in (*wanted.new, *wanted.known) if not isinstance(key, UUID)})
     ids = [ident for ident in wanted.known if isinstance(ident, UUID)]
     named = records([{"type": kind, "name_key": name} for kind, name in keys])

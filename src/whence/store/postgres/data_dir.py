@@ -28,7 +28,7 @@ _FIRST_WITH_BUILTIN_LOCALES = 17
 _LOCALES = ("C.UTF-8", "C")
 
 
-class Layout:
+class DataDirLayout:
     def __init__(self, data_dir: Path) -> None:
         self.data_dir = data_dir
         self.cluster = data_dir / "postgres"
@@ -89,7 +89,7 @@ def clear_sockets(directory: Path) -> None:
             raise _not_private(directory) from None
 
 
-def remove_socket_dir(layout: Layout) -> None:
+def remove_socket_dir(layout: DataDirLayout) -> None:
     """Remove a socket directory outside the data directory; `run` stays."""
     directory = layout.socket_dir
     if directory.parent != layout.data_dir:

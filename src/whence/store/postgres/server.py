@@ -12,7 +12,7 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from whence.errors import PostgresError
-from whence.store.postgres.data_dir import PORT, ROLE, Layout, disk_full, full_message
+from whence.store.postgres.data_dir import PORT, ROLE, DataDirLayout, disk_full, full_message
 from whence.store.postgres.ownership import read_pidfile
 from whence.store.postgres.programs import ENVIRONMENT, Account
 
@@ -133,7 +133,7 @@ class Watchdog:
 
 class Server:
     def __init__(
-        self, layout: Layout, programs: Path, account: Account, *, version: int, socket_dir: Path
+        self, layout: DataDirLayout, programs: Path, account: Account, *, version: int, socket_dir: Path
     ) -> None:
         self._layout = layout
         self._log = _open_log(layout.log, account)

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from whence.background import Background
+from whence.background import BackgroundWork
 from whence.errors import PostgresError
 from whence.store.postgres.data_dir import (
     BOOTSTRAP_ROLE,
-    Layout,
+    DataDirLayout,
     check_cluster,
     clear_unfinished,
     explain,
@@ -51,7 +51,9 @@ log = logging.getLogger("whence.postgres")
 class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
     """A running server on a data directory. The process that started it owns it; others attach to it."""
 
-    def __init__(self, layout: Layout, lock: DataDirLock, *, socket_dir: Path, server: Server | None) -> None:
+    def __init__(
+        self, layout: DataDirLayout, lock: DataDirLock, *, socket_dir: Path, server: Server | None
+    ) -> None:
         self.dsn = conninfo(socket_dir)
         self.bootstrap_dsn = conninfo(socket_dir, BOOTSTRAP_ROLE)
         self.owner = server is not None
@@ -69,7 +71,7 @@ class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
     @classmethod
     def start(cls, data_dir: Path, *, bin_dir: Path | None = None) -> "EmbeddedPostgres":
         """Start the server on `data_dir`, or attach to another process's server. Blocks."""
-        layout = Layout(data_dir.absolute())
+        layout = DataDirLayout(data_dir.absolute())
         programs = binaries(bin_dir)
         version = major_version(programs)
         try:
@@ -88,7 +90,7 @@ class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
             raise explain(exc, layout.data_dir) from exc
 
     @classmethod
-    def _attach(cls, layout: Layout, lock: DataDirLock) -> "EmbeddedPostgres | None":
+    def _attach(cls, layout: DataDirLayout, lock: DataDirLock) -> "EmbeddedPostgres | None":
         """Wait for the owner's server and attach to it. If there is no owner, take the lock and return None."""
         start = seen_alive = time.monotonic()
         while not lock.acquire():
@@ -113,7 +115,7 @@ class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
 
     @classmethod
     def _own(
-        cls, layout: Layout, lock: DataDirLock, programs: Path, *, version: int, made_data_dir: bool
+        cls, layout: DataDirLayout, lock: DataDirLock, programs: Path, *, version: int, made_data_dir: bool
     ) -> "EmbeddedPostgres":
         check_cluster(layout.cluster, version)  # again: the previous owner may have created it meanwhile
         _await_previous(layout, lock.holder())
@@ -176,7 +178,7 @@ def _forget_owned() -> None:
 os.register_at_fork(after_in_child=_forget_owned)
 
 
-def _await_previous(layout: Layout, holder: Holder | None) -> None:
+def _await_previous(layout: DataDirLayout, holder: Holder | None) -> None:
     """Wait until the watchdog of a dead owner has stopped its server."""
     start, interrupted = time.monotonic(), False
     while (pid := running_postmaster(layout.cluster)) is not None:
@@ -192,7 +194,9 @@ def _await_previous(layout: Layout, holder: Holder | None) -> None:
         time.sleep(_TICK)
 
 
-def _serve(launch: Callable[[], Server], lock: DataDirLock, layout: Layout, socket_dir: Path) -> Server:
+def _serve(
+    launch: Callable[[], Server], lock: DataDirLock, layout: DataDirLayout, socket_dir: Path
+) -> Server:
     """Launch the server, and retry while backends of a killed server are still ending."""
     start = time.monotonic()
     while True:
@@ -226,10 +230,10 @@ class KeptPostgres:
     """
 
     def __init__(
-        self, data_dir: Path, *, bin_dir: Path | None = None, background: Background | None = None
+        self, data_dir: Path, *, bin_dir: Path | None = None, background: BackgroundWork | None = None
     ) -> None:
         self._data_dir, self._bin_dir = data_dir, bin_dir
-        self._background = background or Background()
+        self._background = background or BackgroundWork()
         self._server = EmbeddedPostgres.start(data_dir, bin_dir=bin_dir)
         self.dsn = self._server.dsn
         self._ending = threading.Event()
