@@ -7,12 +7,14 @@ from uuid import UUID
 
 import psycopg
 
-from whence.models import (
-    Chunk,
+from whence.chunk_findings import (
     ChunkExtraction,
     FoundObject,
     FoundRelationship,
     FoundValue,
+)
+from whence.models import (
+    Chunk,
     Job,
     ObjectKey,
     new_id,

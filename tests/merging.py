@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from whence.chunk_findings import FoundObject, FoundRelationship, FoundValue
 from whence.extract.context import ChunkText, KnownObject
 from whence.extract.grounding import FoundQuote
 from whence.extract.links import Ref
@@ -14,7 +15,6 @@ from whence.extract.reply import proposals
 from whence.extract.schema import Schema
 from whence.extract.schema_reading import read_schema
 from whence.extract.values import is_among, same
-from whence.models import FoundObject, FoundRelationship, FoundValue
 from whence.text.names import name_key
 
 SCHEMA = read_schema(

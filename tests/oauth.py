@@ -6,7 +6,8 @@ from uuid import UUID
 from tests.graphs import extraction, key
 from tests.samples import Sample, make_sample
 
-from whence.models import DEFAULT_PROJECT_ID, Chunk, FoundObject, FoundRelationship, FoundValue
+from whence.chunk_findings import FoundObject, FoundRelationship, FoundValue
+from whence.models import DEFAULT_PROJECT_ID, Chunk
 from whence.store import Store
 
 PARTS = (

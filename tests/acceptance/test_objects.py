@@ -10,7 +10,7 @@ from tests.graphs import picture, require_sound, say, thing, tie, update
 from tests.oauth import Told, tell
 from tests.samples import AddSample
 
-from whence.models import FoundAlias, RejectedProposal
+from whence.chunk_findings import FoundAlias, RejectedProposal
 from whence.store import Store
 
 if TYPE_CHECKING:

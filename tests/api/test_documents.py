@@ -24,8 +24,9 @@ from tests.files.every import every_format
 from tests.files.pdf import pdf
 from tests.graphs import thing, tie
 
+from whence.chunk_findings import ChunkExtraction
 from whence.errors import Conflict
-from whence.models import DEFAULT_PROJECT_ID, ChunkExtraction
+from whence.models import DEFAULT_PROJECT_ID
 from whence.search import index
 from whence.search.vocabulary import unpack_words
 from whence.settings import Settings

@@ -12,7 +12,8 @@ from tests.files.office import pptx, xlsx
 from tests.files.pdf import pdf
 from tests.graphs import key
 
-from whence.models import DEFAULT_PROJECT_ID, ChunkExtraction, FoundObject, FoundValue
+from whence.chunk_findings import ChunkExtraction, FoundObject, FoundValue
+from whence.models import DEFAULT_PROJECT_ID
 from whence.store import Store
 
 pytestmark = pytest.mark.one_app

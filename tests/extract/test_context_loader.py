@@ -8,10 +8,11 @@ import pytest
 from tests.graphs import say, thing, update
 from tests.samples import AddSample
 
+from whence.chunk_findings import FoundObject
 from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.context_loader import SPARE, Surroundings, gather, look_around, named
 from whence.models import DEFAULT_PROJECT_ID as PROJECT
-from whence.models import Chunk, EmbeddingSpace, FoundObject
+from whence.models import Chunk, EmbeddingSpace
 from whence.providers import Embedders
 from whence.search import Search
 from whence.settings import Settings

@@ -12,11 +12,12 @@ from tests.graphs import require_sound, thing
 from tests.ingest.conftest import SMALL, Desk, sentences
 
 from whence.chunk import ChunkingOptions
+from whence.chunk_findings import ChunkExtraction
 from whence.errors import Conflict
 from whence.ingest import Chunking
 from whence.ingest.publish import matched
 from whence.job_run import TryAgain
-from whence.models import DEFAULT_PROJECT_ID, ChunkExtraction, new_id
+from whence.models import DEFAULT_PROJECT_ID, new_id
 from whence.store.chunks import Laid
 
 PARAGRAPH = Chunking(strategy="paragraph", options=ChunkingOptions(max_chunk_size=200, min_chunk_size=10))

@@ -20,14 +20,13 @@ from psycopg.conninfo import make_conninfo
 from tests.api.shared_app import WITHOUT_TRIGGERS
 from tests.graphs import key, thing, tie, update
 
+from whence.chunk_findings import ChunkExtraction, FoundAlias
 from whence.errors import Conflict, NotFound, Unauthorized
 from whence.models import (
     Chunk,
-    ChunkExtraction,
     ChunkKey,
     EmbeddingSpace,
     Filters,
-    FoundAlias,
     Word,
     new_id,
     now,

@@ -13,13 +13,13 @@ from whence.api.base import AnswerShape, Listing, RequestShape
 from whence.api.chunks import ChunkModel
 from whence.api.evidence import PageRectsModel
 from whence.api.values import Ident
+from whence.chunk_findings import Outcome
 from whence.evidence import Evidence
 from whence.models import (
     Claim,
     GraphObject,
     Operation,
     OrderedBy,
-    Outcome,
     Place,
     Relationship,
     RelationshipClaim,

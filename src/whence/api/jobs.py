@@ -9,8 +9,9 @@ from pydantic import ConfigDict, Field
 
 from whence.api.base import AnswerShape, CamelShape, RequestShape, StoredError
 from whence.api.values import Flag
+from whence.chunk_findings import Outcome, RejectedProposal
 from whence.extract.scheduling import Plan, Scope
-from whence.models import OPEN, ExtractorName, Job, JobStage, JobStatus, JobType, Outcome, RejectedProposal
+from whence.models import OPEN, ExtractorName, Job, JobStage, JobStatus, JobType
 from whence.store.jobs import ParentJob
 
 _NOTHING_NOTED: dict[str, Any] = {

@@ -6,10 +6,11 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 from uuid import UUID
 
+from whence.chunk_findings import ChunkExtraction
 from whence.extract.context import KnownObject
 from whence.extract.links import Ref
 from whence.extract.to_store import object_text
-from whence.models import ChunkExtraction, EmbeddingSpace
+from whence.models import EmbeddingSpace
 from whence.providers import Embedder, Embedders
 from whence.store import Store
 from whence.store.connection import busy

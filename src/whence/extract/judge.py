@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from whence.chunk_findings import FoundElement, FoundObject, FoundValue
 from whence.extract.context import KnownObject
 from whence.extract.drafts import ObjectDraft
 from whence.extract.evidence import ChunkEvidence, Where
@@ -14,7 +15,7 @@ from whence.extract.mentions import Mentions
 from whence.extract.rejections import Rejected, Rejection, unsaid
 from whence.extract.schema import ObjectType
 from whence.extract.values import WrongValue, fitted, is_among, missing, same
-from whence.models import ClaimKey, FoundElement, FoundObject, FoundValue
+from whence.models import ClaimKey
 from whence.text.names import name_key
 
 
@@ -54,7 +55,7 @@ class Judge:
         self._given = {name: self._sift(name, value) for name, value in draft.given.items()}
         self._spans = {name: evidence.place(value, of=draft.name) for name, value in self._given.items()}
         self._spans["name"] = mentions.find(draft.type, draft.name)
-        self.repeated: dict[ClaimKey, Any] = {}
+        self.repeated = dict[ClaimKey, Any]()
         """Known values that the reply repeats and that the chunk may mean."""
 
     def judge_new(self) -> tuple[Ref, FoundObject]:

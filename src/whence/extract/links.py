@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from uuid import UUID
 
+from whence.chunk_findings import FoundRelationship
 from whence.extract.evidence import ChunkEvidence
 from whence.extract.grounding import place_of
 from whence.extract.mentions import Mentions
@@ -13,7 +14,7 @@ from whence.extract.rejections import MODEL, Rejected, Rejection, unsaid
 from whence.extract.reply import RelationshipProposal
 from whence.extract.schema import Schema, spelled
 from whence.extract.values import fit_properties, missing
-from whence.models import FoundRelationship, ObjectKey
+from whence.models import ObjectKey
 from whence.text.names import name_key
 
 Ref: TypeAlias = UUID | ObjectKey

@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
+from whence.chunk_findings import FoundAlias
 from whence.extract.context import KnownObject
 from whence.extract.evidence import ChunkEvidence
 from whence.extract.grounding import FoundQuote
-from whence.models import FoundAlias, ObjectKey
+from whence.models import ObjectKey
 from whence.text.aliases import References, TypedName
 from whence.text.names import name_key
 

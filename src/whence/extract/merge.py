@@ -24,6 +24,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from whence.chunk_findings import (
+    FoundAlias,
+    FoundObject,
+    FoundRelationship,
+    FoundValue,
+)
 from whence.extract.context import ChunkText, EarlierClaim, EarlierTie, KnownObject
 from whence.extract.drafts import Drafts
 from whence.extract.evidence import ChunkEvidence
@@ -36,7 +42,7 @@ from whence.extract.reply import ExtractionReply
 from whence.extract.schema import ObjectType, Schema
 from whence.extract.values import accumulate
 from whence.extract.withdrawal import withdraw, withdraw_ties
-from whence.models import ClaimKey, FoundAlias, FoundObject, FoundRelationship, FoundValue, TieKey
+from whence.models import ClaimKey, TieKey
 from whence.text.aliases import TypedName
 
 

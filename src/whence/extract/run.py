@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
+from whence.chunk_findings import ChunkExtraction
 from whence.errors import (
     BadInput,
     ChunkNotFound,
@@ -36,7 +37,7 @@ from whence.extract.schema_reading import read_schema
 from whence.extract.tally import Tally
 from whence.extract.to_store import kept, summary, texts_of
 from whence.job_run import Run, Stale, run_job
-from whence.models import ChunkExtraction, EmbeddingSpace, Job, now
+from whence.models import EmbeddingSpace, Job, now
 from whence.providers import Embedders
 from whence.search import Search
 from whence.store import Store

@@ -9,12 +9,13 @@ from contextlib import suppress
 from itertools import pairwise
 from uuid import UUID
 
+from whence.chunk_findings import ChunkExtraction
 from whence.errors import ChunkNotFound
 from whence.extract.schema import Schema
 from whence.extract.schema_diff import Diff, diff, needs_model
 from whence.extract.schema_reading import read_schema
 from whence.job_run import Run, Stale
-from whence.models import ChunkExtraction, now
+from whence.models import now
 from whence.store import Store
 from whence.store.graph.ledger import StaleChunk
 from whence.store.graph.schema_moves import Move, PropertyMove, RelationshipMove, TypeMove

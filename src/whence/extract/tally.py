@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+from whence.chunk_findings import Outcome
 from whence.extract.extractors import TokenUsage
-from whence.models import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

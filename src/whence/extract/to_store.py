@@ -5,13 +5,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from whence.chunk_findings import FoundObject, RejectedProposal
 from whence.extract.context import KnownObject
 from whence.extract.links import Ref
 from whence.extract.rejections import Rejection
 from whence.extract.reply import ExtractionReply
 from whence.extract.schema import spelled
 from whence.extract.values import accumulate, same
-from whence.models import FoundObject, GraphObject, RejectedProposal, grounded
+from whence.models import GraphObject, grounded
 
 MAX_TEXT = 2_000
 """Maximum length of an object's text for embedding, in characters."""

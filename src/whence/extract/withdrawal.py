@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from whence.chunk_findings import FoundObject, FoundRelationship
 from whence.extract.context import EarlierClaim, EarlierTie, KnownObject
 from whence.extract.evidence import ChunkEvidence
 from whence.extract.links import Ref, words_for
 from whence.extract.mentions import Mentions
 from whence.extract.values import is_among, same
-from whence.models import ClaimKey, FoundObject, FoundRelationship, TieKey
+from whence.models import ClaimKey, TieKey
 from whence.text.names import name_key
 
 

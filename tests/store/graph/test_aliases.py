@@ -5,8 +5,9 @@ from uuid import UUID
 from tests.graphs import key, require_sound, say, thing
 from tests.samples import AddSample
 
+from whence.chunk_findings import FoundAlias
 from whence.models import DEFAULT_PROJECT_ID as PROJECT
-from whence.models import FoundAlias, ObjectKey
+from whence.models import ObjectKey
 from whence.store import Store
 from whence.store.graph.schema_moves import TypeMove
 

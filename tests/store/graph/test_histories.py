@@ -11,9 +11,10 @@ import pytest
 from tests.graphs import picture, require_sound, say, thing, tie, update
 from tests.samples import AddSample, Sample
 
+from whence.chunk_findings import FoundObject, FoundRelationship
 from whence.errors import Conflict, NotFound
 from whence.models import DEFAULT_PROJECT_ID as PROJECT
-from whence.models import Chunk, FoundObject, FoundRelationship, new_id
+from whence.models import Chunk, new_id
 from whence.store import Store
 from whence.store.graph import GraphImpact
 

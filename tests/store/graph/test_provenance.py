@@ -7,8 +7,9 @@ from psycopg.types.json import Jsonb
 from tests.graphs import extraction, extraction_job, key, require_sound, say, thing, tie, update
 from tests.samples import AddSample
 
+from whence.chunk_findings import FoundObject, FoundValue
 from whence.models import DEFAULT_PROJECT_ID as PROJECT
-from whence.models import FoundObject, FoundValue, Page
+from whence.models import Page
 from whence.parse import page_at
 from whence.store import Store
 from whence.store.documents import page_map

@@ -23,7 +23,7 @@ from whence.store.graph.schema_moves import (
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from whence.models import FoundObject
+    from whence.chunk_findings import FoundObject
 
 TYPES = ("Thing", "Item")
 PROPERTIES = ("color", "size", "weight")

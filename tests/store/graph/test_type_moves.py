@@ -6,8 +6,9 @@ from uuid import UUID
 from tests.graphs import picture, require_sound, say, thing, tie
 from tests.samples import AddSample
 
+from whence.chunk_findings import FoundRelationship
 from whence.models import DEFAULT_PROJECT_ID as PROJECT
-from whence.models import FoundRelationship, GraphObject
+from whence.models import GraphObject
 from whence.store import Store
 from whence.store.graph.schema_moves import TypeMove, unite_with_namesakes
 

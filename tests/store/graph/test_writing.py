@@ -9,9 +9,9 @@ import pytest
 from tests.graphs import extraction, extraction_job, found, key, require_sound, say, thing, tie, update
 from tests.samples import AddSample
 
+from whence.chunk_findings import FoundObject, FoundRelationship, FoundValue
 from whence.errors import ChunkNotFound
 from whence.models import DEFAULT_PROJECT_ID as PROJECT
-from whence.models import FoundObject, FoundRelationship, FoundValue
 from whence.store import Store
 from whence.store.halfvec import halfvec
 

@@ -7,12 +7,12 @@ from uuid import uuid4
 from hypothesis import given
 from hypothesis import strategies as st
 
+from whence.chunk_findings import RejectedProposal
 from whence.extract.context import ChunkText
 from whence.extract.merge import merge
 from whence.extract.reply import ExtractionReply, proposals, read_reply
 from whence.extract.schema_reading import read_schema
 from whence.extract.to_store import LONGEST, MOST, kept, summary
-from whence.models import RejectedProposal
 
 SCHEMA = read_schema(
     {

@@ -6,7 +6,7 @@ every object and every relationship has at least one claim.
 
 from uuid import UUID
 
-from whence.models import ChunkExtraction
+from whence.chunk_findings import ChunkExtraction
 from whence.store.graph import impact, write_chunk
 from whence.store.graph.conflicts import Conflicts, PropertyConflict
 from whence.store.graph.curation import Curations

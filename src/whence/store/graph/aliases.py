@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import LiteralString
 from uuid import UUID
 
-from whence.models import FoundAlias
+from whence.chunk_findings import FoundAlias
 from whence.store.graph.claims import storable
 from whence.store.pool import BoundStatement, Params, records
 from whence.text.names import name_key

@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, LiteralString, NamedTuple, TypeVar
 from uuid import UUID, uuid5
 
-from whence.models import FoundRelationship, FoundValue, new_id, now
+from whence.chunk_findings import FoundRelationship, FoundValue
+from whence.models import new_id, now
 from whence.store.graph.order import JOIN_DOCUMENT, rank, rank_ties, with_hidden_lists
 from whence.store.graph.order import settle as settle_values
 from whence.store.graph.set_values import set_values_of

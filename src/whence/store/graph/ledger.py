@@ -9,7 +9,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from whence.models import ChunkExtraction, Outcome
+from whence.chunk_findings import ChunkExtraction, Outcome
 from whence.store.graph.claims import storable
 from whence.store.pool import BoundStatement, PagedQuery, Statements, fields_of, reader
 

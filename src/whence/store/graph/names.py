@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, LiteralString
 from uuid import UUID
 
-from whence.models import FoundValue
+from whence.chunk_findings import FoundValue
 from whence.store.graph import claims
 from whence.store.graph.claims import NamedObject, PropertyClaim
 from whence.store.graph.order import JOIN_DOCUMENT, OLDEST_FIRST

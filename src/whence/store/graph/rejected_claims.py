@@ -10,12 +10,14 @@ from dataclasses import replace
 from typing import Any, LiteralString
 from uuid import UUID
 
-from whence.models import (
+from whence.chunk_findings import (
     ChunkExtraction,
     FoundObject,
     FoundRelationship,
     FoundValue,
     RejectedProposal,
+)
+from whence.models import (
     new_id,
 )
 from whence.store import grounds

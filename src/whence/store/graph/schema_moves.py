@@ -13,8 +13,9 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from whence.chunk_findings import ChunkExtraction
 from whence.errors import BadInput
-from whence.models import ChunkExtraction, now
+from whence.models import now
 from whence.store.graph import aliases, curation_moves, ledger, removal
 from whence.store.graph.claim_moves import EVERYTHING, Scope, hide, members, settle, show, want_groups
 from whence.store.graph.claims import settle as settle_objects

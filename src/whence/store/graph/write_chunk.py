@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from typing import LiteralString
 from uuid import UUID
 
-from whence.errors import ChunkNotFound
-from whence.models import (
+from whence.chunk_findings import (
     ChunkExtraction,
     FoundAlias,
     FoundObject,
     FoundRelationship,
     FoundValue,
+)
+from whence.errors import ChunkNotFound
+from whence.models import (
     ObjectKey,
     Operation,
     TieKey,

@@ -10,8 +10,9 @@ from fastapi.responses import StreamingResponse
 from whence.api.base import Listing
 from whence.api.jobs import JobModel, ReadingModel
 from whence.api.values import Flag, Ident
+from whence.chunk_findings import Outcome
 from whence.errors import Conflict, JobNotFound
-from whence.models import OPEN, Job, JobStatus, JobType, Outcome
+from whence.models import OPEN, Job, JobStatus, JobType
 from whence.web.access import Access, Reader, Writer
 from whence.web.events import ClientConnection, Connected, changes, event, streamed
 from whence.web.parameters import Paged, PagedByCursor, PathId, ProjectFilter
