@@ -367,7 +367,7 @@ async def soak(minutes: float, folder: Path) -> bool:
                 after = used(pid)
                 broken = await check(run, dsn)
         deep = await asyncio.to_thread(_doctor, environment)
-        broken["7 `whence doctor --deep` finds nothing wrong"] = deep.returncode
+        broken["6 `whence doctor --deep` finds nothing wrong"] = deep.returncode
         if deep.returncode:
             print(deep.stdout)
         return report(run, before, after, broken)

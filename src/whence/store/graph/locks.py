@@ -12,8 +12,7 @@ A claim, a relationship and the current values of an object change only while th
 
 Rows are looked up before they are locked, so each operation looks them up again afterwards. If there are more by then, it gives
 back its locks and starts again (`retry_races`). It goes on with the second list: the first may hold rows that no longer qualify.
-`docs/architecture.md` lists the locks of every operation. Claims move only in `claim_moves`, and only to an object that is locked or
-that the same transaction has inserted.
+Claims move only in `claim_moves`, and only to an object that is locked or that the same transaction has inserted.
 """
 
 import asyncio
