@@ -208,6 +208,19 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(read(target)), f"{link}: no such heading"
 
 
+def test_the_site_has_every_page_and_links_only_to_its_own() -> None:
+    listed = read(ROOT / "zensical.toml")
+    for page in DOCS.rglob("*.md"):
+        assert f'"{page.relative_to(DOCS)}"' in listed
+        outside = [link for link in links(page) if not (page.parent / link).resolve().is_relative_to(DOCS)]
+        assert not outside, f"{page.name}: {outside}; the site cannot follow them"
+
+
+def test_benchmarks_that_are_mentioned_exist() -> None:
+    for name in re.findall(r"python -m benchmarks\.(\w+)", " ".join(map(read, PAGES))):
+        assert (ROOT / "benchmarks" / f"{name}.py").exists(), name
+
+
 def test_every_page_can_be_reached_from_the_readme() -> None:
     reached, coming = set(), [ROOT / "README.md"]
     while coming:
