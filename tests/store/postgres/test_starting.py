@@ -98,6 +98,15 @@ def test_a_warm_start_uses_the_cluster_that_is_there(data_dir: Path) -> None:
     assert (found.st_ino, found.st_mtime_ns) == (made.st_ino, made.st_mtime_ns)
 
 
+def test_a_start_after_one_that_was_killed_at_once(tmp_path: Path) -> None:
+    """It had made the directory and its lock, and given neither to the server's user."""
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700)
+    (folder / "postgres.lock").touch(mode=0o600)
+    with EmbeddedPostgres.start(folder) as server:
+        assert server.dsn
+
+
 def test_stopping_again_does_nothing(data_dir: Path, servers_on: "ServersOn") -> None:
     server = EmbeddedPostgres.start(data_dir)
     server.stop()

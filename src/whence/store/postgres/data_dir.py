@@ -48,6 +48,7 @@ class DataDirLayout:
         return chosen if _usable(chosen) else Path("/tmp", name)  # noqa: S108 - mode 0700, owner checked
 
     def make_data_dir(self) -> bool:
+        """Whether the directory is ours to give away: made now, or by a start that was killed before it did more."""
         try:
             self.data_dir.mkdir(mode=0o700, parents=True)
         except FileExistsError:
@@ -56,7 +57,9 @@ class DataDirLayout:
                     f"{self.data_dir} is not a directory. Move it away, or choose another data directory "
                     "with WHENCE_DATA_DIR."
                 ) from None
-            return False
+            found = self.data_dir.stat()
+            is_private = (found.st_uid, stat.S_IMODE(found.st_mode)) == (os.geteuid(), 0o700)
+            return is_private and list(self.data_dir.iterdir()) == [self.lock]
         return True
 
 
