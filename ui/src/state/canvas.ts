@@ -46,6 +46,7 @@ export function useCanvas({
       labelDensity: 0.6,
       labelRenderedSizeThreshold: 4,
       hideEdgesOnMove: true,
+      allowInvalidContainer: true, // the element has no width while the page changes
       defaultDrawNodeHover: () => undefined,
     });
     sigma.on("clickNode", ({ node }) => chosen.current(node));
