@@ -80,6 +80,7 @@ from whence.store.graph import (
     removal,
     schema_moves,
     suggestions,
+    type_renames,
     write_chunk,
 )
 from whence.store.graph.schema_moves import (
@@ -133,6 +134,7 @@ PLANNED = (
     removal,
     schema_moves,
     suggestions,
+    type_renames,
     write_chunk,
 )
 PROJECTS = 1_000

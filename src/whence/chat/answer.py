@@ -149,9 +149,7 @@ class Chat:
         said = sum(len(turn.content) for turn in asked.history)
         draft = await _beside(said, self._draft, request)
         yield Sources(sources=draft.sources)
-        citing: CitationStream | Verbatim = (
-            Verbatim() if asked.passed_on.wants_json else CitationStream(draft.sources)
-        )
+        citing = Verbatim() if asked.passed_on.wants_json else CitationStream(draft.sources)
         show = _Shown(masked=draft.masked, defused=config.get("media") != "allowed")
         completion: Completion | None = None
         try:
@@ -168,12 +166,8 @@ class Chat:
         if piece := show.close(citing.close()):
             yield piece
         validated = citing.validated
-        if completion is None or not (
-            completion.tool_calls or not _is_left_empty(completion.text, validated)
-        ):
-            raise ModelInvalid(
-                "No word of the model's answer is left beside citations, or without those that do not exist"
-            )
+        if completion is None or (not completion.tool_calls and _is_left_empty(completion.text, validated)):
+            raise ModelInvalid("The model's answer has no word besides citations")
         response = "".join(show.pieces)  # as long as the validated text, so offsets agree
         answer = Answer(
             response=response,

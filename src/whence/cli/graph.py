@@ -7,7 +7,7 @@ from whence.cli.command import App, find_project, take_only
 from whence.cli.output import page_suffix, printable
 
 if TYPE_CHECKING:
-    from whence.api.graph import ClaimModel, RelationshipRef
+    from whence.api.claims import ClaimModel, RelationshipRef
     from whence.models import GraphObject
 
 WIDEST = 60

@@ -73,7 +73,8 @@ async def list_objects(
 @on_app
 async def show(app: App, *, object: str, project: str) -> None:  # noqa: A002 - the name in the usage
     """Show each property of an object, with its value and its source, and its relationships."""
-    from whence.api.graph import ObjectAnswer, RelationshipRef
+    from whence.api.claims import RelationshipRef
+    from whence.api.graph import ObjectAnswer
 
     one = await find_object(app, project, object)
     found = await ObjectAnswer.load(app.store, one)

@@ -17,7 +17,8 @@ from whence.cli.output import on_one_line, page_suffix, printable, printed_json
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from whence.api.graph import StatedClaim, TracedObject
+    from whence.api.claims import StatedClaim
+    from whence.api.graph import TracedObject
 
 _MOST_CLAIMS = 10_000
 _FILE_WIDTH = 10_000  # no line breaks in a file
@@ -34,7 +35,8 @@ async def trace(app: App, *, object: str, property_name: str | None, project: st
 
     With the id of a chunk or a document: the claims that it makes.
     """
-    from whence.api.graph import StatedClaim, TracedObject
+    from whence.api.claims import StatedClaim
+    from whence.api.graph import TracedObject
     from whence.errors import ObjectNotFound
 
     provenance = app.store.graph.provenance

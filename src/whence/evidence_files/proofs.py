@@ -1,12 +1,14 @@
 """Gathers what an evidence file shows: statements, the words behind each, and where those are."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from whence.api.chat import ChatCitation
+from whence.api.claims import ClaimModel
 from whence.api.conversations import AnswerModel
-from whence.api.graph import ClaimModel, ObjectAnswer
+from whence.api.graph import ObjectAnswer
 from whence.chat.citing.restyle import Numbers, Restyled
 from whence.chat.sources import Source
 from whence.errors import WhenceError
@@ -76,26 +78,8 @@ async def of_answer(store: Store, evidence: Evidence, answer: AnswerModel) -> Ev
     sentences: dict[tuple[int, int], list[Proof]] = {}
     for one, place in zip(answer.citations, places, strict=True):
         proofs = sentences.setdefault((text.at(one.response_start), text.at(one.response_end)), [])
-        if one.chunk_id is None or one.document_id is None or one.quote is None:
-            continue
-        facts = {"support": f"{one.support_level} ({one.support:.2f})"}
-        if one.judgement is not None:
-            facts["judgement"] = f"{one.judgement}, by {one.judged_by}"
-        proofs.append(
-            Proof(
-                number=numbers(str(one.chunk_id)),
-                quote=one.quote,
-                document_id=one.document_id,
-                document_name=names.get(str(one.chunk_id), ""),
-                version=one.document_version,
-                start=one.start_offset,
-                end=one.end_offset,
-                page=one.page,
-                url=one.url,
-                facts=facts,
-                span=place,
-            )
-        )
+        if proof := _proof_of_citation(one, place, numbers, names):
+            proofs.append(proof)
     stale = [f"{reason.document_name} has changed since: {reason.reason}" for reason in answer.stale_reasons]
     statements = [
         ProvenStatement(text=written[start:end].strip(), proofs=tuple(proofs))
@@ -112,6 +96,29 @@ async def of_answer(store: Store, evidence: Evidence, answer: AnswerModel) -> Ev
         statements=tuple(statements),
         notes=(*answer.notes, *dict.fromkeys(stale)),
         images=await _images(store, evidence, answer.project_id, statements),
+    )
+
+
+def _proof_of_citation(
+    one: ChatCitation, place: FoundSpan | None, numbers: Numbers, names: Mapping[str | None, str]
+) -> Proof | None:
+    if one.chunk_id is None or one.document_id is None or one.quote is None:
+        return None
+    facts = {"support": f"{one.support_level} ({one.support:.2f})"}
+    if one.judgement is not None:
+        facts["judgement"] = f"{one.judgement}, by {one.judged_by}"
+    return Proof(
+        number=numbers(str(one.chunk_id)),
+        quote=one.quote,
+        document_id=one.document_id,
+        document_name=names.get(str(one.chunk_id), ""),
+        version=one.document_version,
+        start=one.start_offset,
+        end=one.end_offset,
+        page=one.page,
+        url=one.url,
+        facts=facts,
+        span=place,
     )
 
 

@@ -104,20 +104,14 @@ def merge(
     )
     found = _add_stated(accepted, known, earlier, schema=schema, evidence=evidence, mentions=mentions)
     meant = {*accepted, *(end for each in relationships for end in (each.source, each.target))}
-    gone, gone_ties = (
-        ((), ())
-        if reply.is_cut
-        else (
-            withdraw(earlier, seen, found, repeated, evidence=evidence, mentions=mentions),
-            withdraw_ties(earlier_ties, seen, relationships, evidence=evidence, mentions=mentions),
-        )
-    )
+    if reply.is_cut:  # what is missing may have been cut off
+        earlier, earlier_ties = (), ()
     return Outcome(
         objects=tuple(found.values()),
         relationships=relationships,
         aliases=mentions.aliases((each.type, each.name_key) for each in nodes if each.ref in meant),
-        withdrawn=gone,
-        withdrawn_ties=gone_ties,
+        withdrawn=withdraw(earlier, seen, found, repeated, evidence=evidence, mentions=mentions),
+        withdrawn_ties=withdraw_ties(earlier_ties, seen, relationships, evidence=evidence, mentions=mentions),
         rejections=(*reply.dropped, *drafts.rejections, *refused, *unlinked),
     )
 

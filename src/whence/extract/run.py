@@ -287,14 +287,8 @@ class _Steps:
         ):
             tx = await until_committed.enter_async_context(self.of.store.transaction())
             await tx.projects.keep(written.project_id)  # before the job, in the order of a project's deletion
-            total = max(self.total, tally.done)
-            await self.run.at(
-                "extracting",
-                by=tx.jobs.progress,
-                done=tally.done,
-                total=total,
-                noted=self._describe_progress(tally),
-            )
+            done, total, noted = tally.done, max(self.total, tally.done), self._describe_progress(tally)
+            await self.run.at("extracting", by=tx.jobs.progress, done=done, total=total, noted=noted)
             made = await tx.graph.write_chunk(written)
             changed, is_lacking = made.changed, False
             coming = _result_so_far(following)

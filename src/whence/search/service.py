@@ -142,9 +142,7 @@ class Search:
             asked = replace(asked, widening=asked.widening * _WIDENED)
             legs = replace(await self._legs.run(asked), notes=legs.notes)
             ranked, reading, also = await self._read(asked, legs, count)
-        if not ranked:
-            return nothing, reading
-        if question.floor and not await self._is_about(asked, legs, ranked[:_JUDGED]):
+        if not ranked or (question.floor and not await self._is_about(asked, legs, ranked[:_JUDGED])):
             return nothing, reading
         ranked, notes = await self._rerank(question, ranked, reading)
         nothing = replace(nothing, notes=(*nothing.notes, *notes))

@@ -10,7 +10,8 @@ from whence.chunk_findings import FoundRelationship
 from whence.models import DEFAULT_PROJECT_ID as PROJECT
 from whence.models import GraphObject
 from whence.store import Store
-from whence.store.graph.schema_moves import TypeMove, unite_with_namesakes
+from whence.store.graph.schema_moves import TypeMove
+from whence.store.graph.type_renames import unite_with_namesakes
 
 
 async def objects(store: Store) -> list[GraphObject]:

@@ -7,18 +7,15 @@ from uuid import UUID
 from fastapi import Depends, Query
 
 from whence.api.base import Listing
+from whence.api.claims import ClaimModel, StatedClaim, add_rects, add_texts
 from whence.api.evidence import INCLUDE_RECTS
 from whence.api.graph import (
-    ClaimModel,
     ConflictModel,
     EventModel,
     MentionedObject,
     MentionModel,
     StaleAnswer,
     StaleChunkModel,
-    StatedClaim,
-    add_rects,
-    add_texts,
 )
 from whence.api.values import Flag, Ident, SearchText
 from whence.errors import ObjectNotFound
