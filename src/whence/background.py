@@ -34,7 +34,7 @@ class BackgroundWork:
     def __init__(self) -> None:
         self._failures: dict[str, Failure] = {}
         self.hurries = False
-        """Whether a stop shall not wait for model calls (Ctrl-C)."""
+        """Whether a stop does not wait for model calls (Ctrl-C)."""
 
     @property
     def failing(self) -> list[Failure]:

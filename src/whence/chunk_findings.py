@@ -64,7 +64,7 @@ class FoundRelationship:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundAlias:
-    """What the chunk calls an object instead of its name."""
+    """Another name that the chunk uses for an object."""
 
     of: UUID | ObjectKey
     alias: str

@@ -222,7 +222,7 @@ class GraphObject:
     created_at: datetime
     updated_at: datetime
     aliases: Sequence[str] = ()
-    """What chunks call it instead of its name."""
+    """Other names that chunks use for it."""
     ungrounded: Sequence[str] = ()
     """Properties whose value no chunk has; `name` if no chunk has the name."""
 

@@ -27,7 +27,7 @@ class Annotation(AnswerShape):
 
 
 class StyledAnswer:
-    """The text of an answer, piece by piece, and afterwards what it cites."""
+    """The text of an answer, piece by piece, then its citations."""
 
     def __init__(self, sources: Sequence[Source], style: CitationStyle, *, footnotes: bool) -> None:
         self._sources = {source.id: source for source in sources if source.id}
@@ -110,7 +110,7 @@ class StyledAnswer:
 
 
 def _cited_by(answer: Answer, mark: Mark) -> Citation | None:
-    """The citation of the sentence that the mark stands in."""
+    """The citation of the sentence that the mark is in."""
     for one in answer.citations:
         if one.chunk_id == mark.id and one.response_start <= mark.old_start < one.response_end:
             return one

@@ -1,4 +1,4 @@
-"""How to chunk, in every request that may say so; and what a preview answers."""
+"""Chunking options of requests, and the answer of a preview."""
 
 from dataclasses import replace
 from itertools import accumulate, takewhile
@@ -80,7 +80,7 @@ class ChunkingFields(RequestShape):
         return self.chunking_strategy is not None or self.chunking_options is not None
 
     def chunking(self, unnamed: Chunking = ALWAYS) -> Chunking:
-        """What the fields ask for; `unnamed` fills the rest."""
+        """The chunking that the fields ask for; `unnamed` fills the rest."""
         name = unnamed.strategy if self.chunking_strategy is None else self.chunking_strategy
         sizes = self.chunking_options or {}
         most, options = sizes.get("max_chunk_size"), unnamed.options

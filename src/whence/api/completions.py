@@ -1,6 +1,6 @@
 """The same answers in OpenAI's protocol. Its names are theirs; ours are added in camelCase.
 
-Clients of that protocol send fields that only other servers know: these requests ignore what they do not need.
+Clients of that protocol send fields that only other servers know: these requests ignore them.
 """
 
 import re
@@ -46,7 +46,7 @@ _ROLES: dict[str, Role] = {
     "assistant": "assistant",
 }
 _LEFT_OUT = ("tool", "function")
-"""Roles of what tools said to a model that can use them."""
+"""Roles of tool results."""
 _SAID = text(MAX_TURN, blank=True)
 _NUMBER = re.compile(r"(?: |(?<![\w\])]))\[\d{1,3}\](?:\([^()\s]*\))?")
 _NO_MESSAGES = "a list of messages, the last one the user's"
@@ -77,7 +77,7 @@ class ContentPart(_TolerantRequest):
         return self
 
     @property
-    def said(self) -> str:
+    def whole_text(self) -> str:
         return (self.text if self.type == "text" else self.refusal) or ""
 
 
@@ -104,7 +104,7 @@ class CompletionTurn(_TolerantRequest):
         """None for what tools said, and where the assistant only called one."""
         if self.content is None:
             return None
-        said = [self.content] if isinstance(self.content, str) else [part.said for part in self.content]
+        said = [self.content] if isinstance(self.content, str) else [part.whole_text for part in self.content]
         return Message(role=_ROLES[self.role], content="\n".join(said))
 
 

@@ -58,7 +58,7 @@ class FeedbackModel(CamelShape):
 
 
 class StaleReason(CamelShape):
-    """Why an answer does not stand on its ground any more."""
+    """Why an answer is stale."""
 
     reason: MoveReason = Field(
         description="`changed` or `deleted`: the cited chunk. `rejected`: a claim about the cited words."
@@ -125,7 +125,7 @@ class ChangedQuote(CamelShape):
 
 
 class AnswerChanges(CamelShape):
-    """What a refreshed answer has that the one before had not, and the reverse."""
+    """The differences between a refreshed answer and the one before."""
 
     response_changed: bool = Field(description="Whether the text differs, without its citations.")
     diff: list[DiffPart] = Field(description="Sentences of both texts, in order.")

@@ -162,7 +162,7 @@ class ChunkDeletionImpact(_Impact):
 def wanted_types(given: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Media types or their beginnings, and endings of names: a document matches one of either.
 
-    `pdf` matches every name that ends so and every PDF, whatever its name; `text` also matches `text/plain`.
+    `pdf` matches every name that ends so and every PDF under any name; `text` also matches `text/plain`.
     """
     names = [name.strip().lower().removesuffix("*") for name in given]
     words = [name.removeprefix(".") for name in names if "/" not in name]

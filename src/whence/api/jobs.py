@@ -1,4 +1,4 @@
-"""Jobs, extractions that a client orders, and what they made of each chunk."""
+"""Jobs, extractions that a client orders, and their results for each chunk."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What a link leads to."""
+"""The target of a link."""
 
 from typing import Literal
 from uuid import UUID

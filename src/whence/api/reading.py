@@ -28,7 +28,7 @@ _EXPECTED = {
 
 
 def read(model: type[Model], sent: Any) -> Model:
-    """`sent` as `model`; raises what the client is answered with."""
+    """`sent` as `model`; raises the error for the client."""
     try:
         return model.model_validate(sent)
     except ValidationError as exc:

@@ -80,7 +80,7 @@ class FiltersRequest(RequestShape):
 
 
 class ContextChoice(RequestShape):
-    """What is shown beside a chunk. Null or absent: the default applies."""
+    """The context of a chunk. Null or absent: the default applies."""
 
     null_is_absent: ClassVar[bool] = False
 

@@ -1,4 +1,4 @@
-"""Types of single fields. Each reads a value, says what it expected, and documents itself for OpenAPI.
+"""Types of single fields. Each reads a value, names the expected form, and documents itself for OpenAPI.
 
 pydantic's own types take too much (`"5"` as a number, `on` as a flag, a UUID in braces). Use these so: `id: Ident | None`,
 `limit: Annotated[int, whole(1, 100)]`.

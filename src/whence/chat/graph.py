@@ -152,7 +152,7 @@ def facts_of(one: GraphObject, said: Mapping[tuple[UUID, str], Mapping[str, Any]
         for chunk_id, part in said.get((one.id, name), {None: value}).items():
             by_chunk.setdefault(chunk_id, {})[name] = part
     by_chunk = by_chunk or {next(iter(said.get((one.id, "name"), ())), None): {}}
-    subject = f"{_shown(one.name)} ({one.type})"
+    subject = f"{_format_value(one.name)} ({one.type})"
     return [
         Fact(text=_sentence(subject, ": ", properties), chunk_id=chunk_id, bare=not properties)
         for chunk_id, properties in by_chunk.items()
@@ -164,18 +164,20 @@ def composed(facts: Iterable[str]) -> str:
 
 
 def _relationship_line(one: Relationship) -> str:
-    source = f"{_shown(one.source_name)} ({one.source_type})"
-    target = f"{_shown(one.target_name)} ({one.target_type})"
+    source = f"{_format_value(one.source_name)} ({one.source_type})"
+    target = f"{_format_value(one.target_name)} ({one.target_type})"
     return _sentence(f"{source} {one.type.replace('_', ' ')} {target}", ", ", one.properties)
 
 
 def _sentence(begin: str, before: str, properties: Mapping[str, Any]) -> str:
-    values = [f"{name.replace('_', ' ')} {_shown(value)}" for name, value in sorted(properties.items())]
+    values = [
+        f"{name.replace('_', ' ')} {_format_value(value)}" for name, value in sorted(properties.items())
+    ]
     line = f"{begin}{before}{'; '.join(values)}" if values else begin
     return line if line.endswith((".", "!", "?", "…")) else f"{line}."
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, list) and not any(isinstance(one, dict | list) for one in value):
         value = ", ".join(map(str, value))
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

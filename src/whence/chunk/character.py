@@ -1,4 +1,4 @@
-"""Cuts at fixed sizes, whatever the content."""
+"""Cuts at fixed sizes."""
 
 from whence.chunk.base import ChunkingOptions, ChunkResult, spans_as_chunks
 

@@ -87,7 +87,7 @@ def _state(answer: "AnswerModel") -> str:
 @options.json
 @on_app
 async def show_answer(app: App, *, answer: UUID) -> None:
-    """Show a stored answer, its quotes, and what has become of them."""
+    """Show a stored answer, its quotes, and the changes of their documents."""
     from whence.conversations.shown import show
     from whence.store.keys import EVERYONE
 

@@ -113,7 +113,7 @@ async def worker_at_hand(app: App) -> AsyncIterator[Callable[[], Awaitable[None]
 
 @contextmanager
 def progress(label: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """Shows a bar on a terminal; gives a function that takes what is done and the total."""
+    """Shows a bar on a terminal; gives a function that takes the progress and the total."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -127,7 +127,7 @@ def progress(label: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]
 async def wait_for_jobs(
     app: App, label: str, look: Callable[[], Awaitable[tuple[int, int] | None]], *, quiet: bool
 ) -> None:
-    """Shows progress, what is done of a total, until `look` returns None."""
+    """Shows the progress until `look` returns None."""
     import asyncio
 
     with progress(label, quiet=quiet) as show:

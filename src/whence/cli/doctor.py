@@ -1,4 +1,4 @@
-"""`whence doctor`: shows what is configured, reachable and missing."""
+"""`whence doctor`: checks the settings, the database and the models."""
 
 import hashlib
 import os

@@ -196,7 +196,7 @@ async def _choose(
 
 
 def _has_name(name: str, glob: str | None, folder: str | None) -> bool:
-    """Whether the name matches; in a pattern `*` also stands for slashes."""
+    """Whether the name matches; in a pattern `*` also matches slashes."""
     from fnmatch import fnmatchcase
 
     inside = folder is None or name.startswith(folder.rstrip("/") + "/")

@@ -169,7 +169,7 @@ async def _measure(
 
 
 async def _make(app: App, project: "Project", path: Path, count: int) -> None:
-    """Writes what was drafted, also if the model fails in the middle."""
+    """Writes the drafted questions, also if the model fails in the middle."""
     import orjson
 
     from whence.evaluate import Drafter

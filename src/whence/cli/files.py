@@ -215,7 +215,7 @@ def replace_bad_bytes(name: str) -> str:
 
 
 def plain_path(path: Path) -> Path:
-    """The path without `..`, so that a file has one path whatever the current folder is."""
+    """The path without `..`, so that a file has one path in every current folder."""
     if ".." not in path.parts:
         return path
     plain = Path(os.path.normpath(path.absolute()))

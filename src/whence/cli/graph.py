@@ -1,4 +1,4 @@
-"""What the commands about the graph share: objects by name, and the places of claims in words."""
+"""Shared by the commands about the graph: objects by name, and the places of claims in words."""
 
 from typing import TYPE_CHECKING
 from uuid import UUID

@@ -155,7 +155,7 @@ class Feed:
             print_report(outcomes)
 
     async def _report_rest(self) -> None:
-        """Says what goes on in the background after an interruption, and how to stop it."""
+        """Lists the jobs that go on in the background after an interruption, and how to stop them."""
         await self._look(self._outcomes)
         rest = sum(outcome.pending for outcome in self._outcomes)
         if not rest:

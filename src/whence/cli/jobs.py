@@ -90,7 +90,7 @@ async def show(app: App, *, job: UUID) -> None:
 @options.json
 @on_app
 async def cancel(app: App, *, jobs: tuple[str, ...], project: str, every: bool) -> None:
-    """Cancel JOBS (ids). What is stored of their documents stays."""
+    """Cancel JOBS (ids). Their documents keep their last stored version."""
     found = await _choose(app, jobs, project, ("pending", "processing") if every else ())
     await _change(found, app.cancel, "Cancelled", strict=not every)
 

@@ -244,7 +244,7 @@ def _list_options(app: App, project: "Project") -> list[tuple[str, str]]:
     from whence.text.lexer import DEFAULT_LANGUAGE
 
     chosen = project.config
-    context = ContextOptions.chosen(chosen).told()
+    context = ContextOptions.chosen(chosen).as_config()
     options = {
         "language": chosen.get("language") or DEFAULT_LANGUAGE,
         "extraction": app.orders.switch(project),

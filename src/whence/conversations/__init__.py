@@ -1,4 +1,4 @@
-"""Answers that are kept: conversations, and what has become of the chunks that their answers cite.
+"""Stored answers: conversations, and changes of the chunks that their answers cite.
 
 service   asks, with the history of a conversation, and stores the answer; asks again
 shown     stored answers for the API, each with the reasons why it is stale

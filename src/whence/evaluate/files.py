@@ -1,4 +1,4 @@
-"""Reads questions and earlier reports. Every wrong line is named with its field, its value and what is expected."""
+"""Reads questions and earlier reports. Every wrong line is named with its field, its value and the expected form."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias

@@ -236,7 +236,7 @@ class Evidence:
         texts = await self._store.evidence.pieces(document.project_id, spans)
         try:
             async with self._originals.as_file(document.original_key) as path:
-                shown = await self._shown(path, document.mime, pages)
+                shown = await self._read_pages(path, document.mime, pages)
         except (Refused, NotFound, StorageUnavailable) as exc:
             log.warning("No layout of the pages of %s: %s", document.id, exc)
             return dict.fromkeys(pages, "no_original" if isinstance(exc, NotFound) else "unreadable")
@@ -249,7 +249,7 @@ class Evidence:
                 found[number] = layout
         return found
 
-    async def _shown(self, path: Path, mime: str, pages: Mapping[int, Page]) -> dict[int, ShownPage]:
+    async def _read_pages(self, path: Path, mime: str, pages: Mapping[int, Page]) -> dict[int, ShownPage]:
         """The pages as they are shown; those whose text was recognised are recognised again."""
         own = [number for number, page in pages.items() if page.confidence is None]
         found = await self._parser.shown(path, own) if own and mime == PDF else {}

@@ -1,6 +1,6 @@
 """Evidence files: an answer, or the properties of an object, with quotes, places and pictures of the pages, as one file.
 
-proofs   gathers what a file shows
+proofs   gathers the content of a file
 html     one HTML file without script        prov     PROV-JSON and Web Annotations
 """
 

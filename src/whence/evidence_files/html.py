@@ -32,13 +32,13 @@ def as_html(file: EvidenceFile) -> str:
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">",
         f'<meta name="viewport" content="width=device-width"><title>{escape(file.title)}</title><style>{_STYLE}</style></head><body>',
         f"<h1>{escape(file.title)}</h1>",
-        f'<p class="answer">{_shown(file.text)}</p>' if file.text else "",
+        f'<p class="answer">{_escape(file.text)}</p>' if file.text else "",
         f"<dl><dt>{file.kind}</dt><dd>{file.id}</dd><dt>made</dt><dd>{made} by {escape(file.author)}</dd>{link}</dl>",
         *(f'<p class="none">{escape(note)}</p>' for note in file.notes),
         _pictures(file),
     ]
     for statement in file.statements:
-        parts.append(f"<section><p><strong>{_shown(statement.text)}</strong></p>")
+        parts.append(f"<section><p><strong>{_escape(statement.text)}</strong></p>")
         if not statement.proofs:
             parts.append('<p class="none">No source.</p>')
         parts += [_proof(proof, file) for proof in statement.proofs]
@@ -60,7 +60,7 @@ def _pictures(file: EvidenceFile) -> str:
     )
 
 
-def _shown(text: str) -> str:
+def _escape(text: str) -> str:
     """With the lines of a table, but without those of a wrapped paragraph."""
     return escape(_WRAPPED.sub(" ", text))
 
@@ -84,8 +84,8 @@ def _proof(proof: Proof, file: EvidenceFile) -> str:
     ]
     context = ""
     if proof.span is not None and not crops:
-        before, after = _shown(proof.span.before.lstrip()), _shown(proof.span.after.rstrip())
-        context = f'<p class="context">…{before}<mark>{_shown(proof.quote)}</mark>{after}…</p>'
+        before, after = _escape(proof.span.before.lstrip()), _escape(proof.span.after.rstrip())
+        context = f'<p class="context">…{before}<mark>{_escape(proof.quote)}</mark>{after}…</p>'
     return f"<blockquote>[{proof.number}] “{escape(proof.quote)}”</blockquote>{''.join(crops)}{context}<dl>{''.join(rows)}</dl>"
 
 

@@ -1,4 +1,4 @@
-"""Gathers what an evidence file shows: statements, the words behind each, and where those are."""
+"""Gathers the content of an evidence file: statements, the quotes behind each, and their places."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ _MOST_IMAGES = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """One quote that a statement stands on."""
+    """A quote that supports a statement."""
 
     number: int
     quote: str

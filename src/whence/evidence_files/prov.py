@@ -1,4 +1,4 @@
-"""An evidence file as data: W3C PROV-JSON for what came from where, and Web Annotations for the places. Pure."""
+"""An evidence file as data: W3C PROV-JSON for the origins, and Web Annotations for the places. Pure."""
 
 from typing import Any
 

@@ -9,7 +9,7 @@ context           chunks and objects around a chunk, and options   prompt       
 reply             reply -> proposals                               values          fits values to the schema
 grounding         finds a value in a text                          evidence        primary chunk or context: who says it?
 merge             proposals -> claims with quotes; links resolves relationships, rejections says why not
-to_store          outcome -> what the store keeps
+to_store          outcome -> rows of the store
 
 Modules that use the store or a model:
 

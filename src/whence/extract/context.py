@@ -31,7 +31,7 @@ class ContextOptions:
         given = config.get("context") or {}
         return cls(**{OPTION_NAMES[name]: value for name, value in given.items() if value is not None})
 
-    def told(self) -> dict[str, int | float]:
+    def as_config(self) -> dict[str, int | float]:
         """The options by their names in a project's config."""
         return {name: getattr(self, field) for name, field in OPTION_NAMES.items()}
 
@@ -66,7 +66,7 @@ class KnownObject:
 
 @dataclass(frozen=True, slots=True)
 class EarlierClaim:
-    """What an earlier reading of the primary chunk claimed."""
+    """A claim of an earlier reading of the primary chunk."""
 
     object_id: UUID
     said_of: UUID

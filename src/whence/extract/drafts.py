@@ -1,4 +1,4 @@
-"""Collects what a reply says of each object, under the object of the context that is meant. Pure."""
+"""Collects the proposals of a reply by object of the context. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

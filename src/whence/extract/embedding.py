@@ -73,7 +73,7 @@ async def store_vectors(
     known: Iterable[KnownObject],
     vectors: Mapping[Ref, Sequence[float]],
 ) -> bool:
-    """Stores the vectors that fit what the objects became; returns whether others must be embedded again.
+    """Stores the vectors that fit the objects as written; returns whether others must be embedded again.
 
     An object differs from the text that was embedded if a claim was rejected or withdrawn, if another claim is newer, or if the
     claim is about an object merged into it. Then it loses its vector.

@@ -1,4 +1,4 @@
-"""Decides what the primary chunk says, and what only its context says: other chunks, and the known objects shown with it. Pure."""
+"""Decides whether a value comes from the primary chunk or only from its context: other chunks, and the known objects shown with it. Pure."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -88,7 +88,7 @@ class ChunkEvidence:
         for each in longer:
             text = re.sub(re.escape(each), lambda found: " " * len(found[0]), text, flags=re.IGNORECASE)
         span = (SearchableText(text) if longer else self._primary).find(known.name)
-        is_named = span and (_is_telling(known.name) or known.name in (span.quote, fold(known.name)))
+        is_named = span and (_is_distinctive(known.name) or known.name in (span.quote, fold(known.name)))
         return span if is_named else None
 
     def states(self, value: Any) -> bool:
@@ -98,7 +98,7 @@ class ChunkEvidence:
     def confirming(self, value: Any, *, of: str, is_named: bool) -> FoundQuote | None:
         """The words that confirm a known value without anybody's word. `is_named`: the primary chunk names its object.
 
-        A specific value needs the object's name. Three content words stand for themselves, a common word for nothing.
+        A specific value needs the object's name. Three content words need none; a common word is no evidence.
         """
         span = self.find(value, near=of)
         if span is None or not self.states(value):
@@ -133,7 +133,8 @@ class ChunkEvidence:
     def speaks(self, value: Any) -> bool:
         """Whether the primary chunk has a part of the value. A common word counts only if no context chunk has it."""
         return any(
-            self.find(part) and (_is_telling(part) or self._beside(part) is None) for part, _ in parts(value)
+            self.find(part) and (_is_distinctive(part) or self._beside(part) is None)
+            for part, _ in parts(value)
         )
 
     def leak(
@@ -175,7 +176,7 @@ class ChunkEvidence:
 
     def _origin(self, part: Any, own: KnownObject | None) -> str | None:
         """A context chunk or another known object that has the part, if the part is specific."""
-        if not _is_telling(part):
+        if not _is_distinctive(part):
             return None
         beside = self._beside(part)
         if beside is None:
@@ -196,7 +197,7 @@ class ChunkEvidence:
 
     def leaked_name(self, name: str) -> str | None:
         """The known object that a new object's name was copied from: it has the name, or a value that contains it."""
-        if not _is_telling(name) or self.of_name(name) != "nowhere":
+        if not _is_distinctive(name) or self.of_name(name) != "nowhere":
             return None
         return _OBJECT.format(name) if self._is_name(name) else self._holder(name, None)
 
@@ -257,7 +258,7 @@ def is_specific(value: Any, said: str) -> bool:
     a text by chance. `said` is the wording in the text: two capitalised words there are a name.
     """
     text = str(value)
-    return _is_telling(value) and (
+    return _is_distinctive(value) and (
         len(text.split()) >= _SENTENCE
         or _has_digit(text)
         or is_phrase(text)
@@ -266,7 +267,7 @@ def is_specific(value: Any, said: str) -> bool:
     )
 
 
-def _is_telling(value: Any) -> bool:
+def _is_distinctive(value: Any) -> bool:
     """Whether the value has several words or a digit, and is no small number. Anything less is never specific."""
     text = str(value)
     return not is_small_number(value) and (len(text.split()) > 1 or _has_digit(text) or is_phrase(text))
@@ -299,14 +300,16 @@ class Words:
 
     def mentions(self, name: str) -> bool:
         """Like `names`; also if the text has all words of the name but small ones, in any order."""
-        telling = set(_stems(_NUMBER_BEHIND.sub("", fold(name)))) - _SMALL_WORDS
-        words = [each for each in telling if not _NUMBER.fullmatch(each)]
-        return self.names(name) or (len(words) > 1 and telling <= self._all)
+        distinctive = set(_stems(_NUMBER_BEHIND.sub("", fold(name)))) - _SMALL_WORDS
+        words = [each for each in distinctive if not _NUMBER.fullmatch(each)]
+        return self.names(name) or (len(words) > 1 and distinctive <= self._all)
 
     def has_word_of(self, name: str) -> bool:
         """Whether the text has a meaningful word of the name: "Jane" of "Jane Doe"."""
-        telling = {each for each in _stems(fold(name)) if len(each) >= _SHORT and not _NUMBER.fullmatch(each)}
-        return not self._all.isdisjoint(telling - _SMALL_WORDS)
+        distinctive = {
+            each for each in _stems(fold(name)) if len(each) >= _SHORT and not _NUMBER.fullmatch(each)
+        }
+        return not self._all.isdisjoint(distinctive - _SMALL_WORDS)
 
     def _has(self, stems: Sequence[str], *, behind: str = "") -> bool:
         return bool(stems) and re.search(rf" {re.escape(' '.join(stems))} {behind}", self._line) is not None

@@ -119,7 +119,7 @@ def _words(error: ValidationError) -> str:
     if isinstance(kind, ValidationErrorKind.BacktrackLimitExceeded | ValidationErrorKind.RegexEngineFailure):
         return f"a text for which its pattern is decided within {MAX_STEPS} steps"
     if kind.name in {"anyOf", "oneOf"}:
-        # What each branch expects; nothing if several branches fit.
+        # The expectation of each branch; none if several branches fit.
         branches = dict.fromkeys(_words(errors[0]) for errors in kind.value if errors)
         return " or ".join(branches) or f"what exactly one of {kind.name} allows"
     say = _WORDS.get(kind.name)

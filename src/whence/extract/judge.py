@@ -1,4 +1,4 @@
-"""Decides which proposed values of an object to accept, by what the chunks say. Pure."""
+"""Decides by the texts of the chunks which proposed values of an object to accept. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -96,7 +96,7 @@ _Placed = TypeVar("_Placed", ObjectProposal, RelationshipProposal, Rejection)
 
 
 class _WrongShape(ValueError):
-    """The message says what is wrong."""
+    """The message names the fault."""
 
 
 def read_reply(text: str) -> ExtractionReply:

@@ -1,4 +1,4 @@
-"""Counts what an extraction made of its chunks."""
+"""Counts the results of an extraction."""
 
 from dataclasses import dataclass, replace
 

@@ -1,4 +1,4 @@
-"""Converts the outcome of a merge to what the store keeps. Pure."""
+"""Converts the outcome of a merge to rows of the store. Pure."""
 
 import json
 from collections import Counter

@@ -48,7 +48,7 @@ _TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 
 
 class WrongValue(ValueError):
-    """The message says what was expected."""
+    """The message names the expected form."""
 
 
 def is_nothing(value: Any) -> bool:

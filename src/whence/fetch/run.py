@@ -71,10 +71,10 @@ async def fetch(
         words = f"Fetching from {first.host} took longer than {rules.seconds:g} seconds"
         raise FetchTimeout(words, details=details) from exc
     except URLRefused as exc:
-        logger.warning("did not fetch %s: %s", _shown(first), exc.details["reason"])
+        logger.warning("did not fetch %s: %s", _without_query(first), exc.details["reason"])
         raise
     size = result.size if result else 0
-    logger.info("fetched %s: %d bytes in %.1f s", _shown(first), size, time.monotonic() - started)
+    logger.info("fetched %s: %d bytes in %.1f s", _without_query(first), size, time.monotonic() - started)
     return result
 
 
@@ -119,6 +119,6 @@ def _next(response: httpx.Response, url: httpx.URL) -> httpx.URL:
     return following
 
 
-def _shown(url: httpx.URL) -> str:
+def _without_query(url: httpx.URL) -> str:
     """For the log, without the query, which may hold a token."""
     return str(url.copy_with(query=None))

@@ -83,7 +83,7 @@ class _Manager(JobManager):
         try:
             yield
         except ConnectorException as exc:
-            log.debug("The queue was not told how a task ended: %s", cause(exc))
+            log.debug("The queue did not learn how a task ended: %s", cause(exc))
         finally:
             self._slots[job.queue] += 1
 
@@ -132,7 +132,7 @@ class _Worker(Worker):
             self._new_job_event.set()
 
     def leave(self, *, hurry: bool) -> None:
-        """Say what the worker waits for. In a hurry, cancel extractions: each waits for a model, and resumes by itself."""
+        """Log the jobs that the worker waits for. In a hurry, cancel extractions: each waits for a model, and resumes by itself."""
         for task, context in tuple(self._running_jobs.items()):
             if hurry and context.job.queue == "extraction":
                 task.cancel()

@@ -22,7 +22,7 @@ _MESSAGES: dict[UnreadableReason, str] = {
 class Parsed:
     text: str
     mime: str
-    """The detected type, whatever the name says."""
+    """The type, detected from the content."""
     pages: tuple[Page, ...] = ()
     """In order; empty for formats without pages."""
     dated_at: datetime | None = None

@@ -1,6 +1,6 @@
 """An endpoint that speaks OpenAI's protocol: requests to it, and its failures as our errors.
 
-httpx instead of the openai SDK: endpoints differ in what they accept, refuse and answer, so requests, retries and
+httpx instead of the openai SDK: endpoints differ in requests, errors and answers, so requests, retries and
 answers are handled here either way, and importing the SDK takes a second.
 """
 

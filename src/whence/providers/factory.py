@@ -88,7 +88,7 @@ def open_reranker(settings: Settings) -> "Reranker | None":
 
 
 def recipients(settings: Settings) -> list[str]:
-    """A sentence for each endpoint: what is sent there, and how to switch that off."""
+    """A sentence for each endpoint: the data sent there, and how to switch that off."""
     lines = []
     if settings.embedder == "openai":
         where = _without_query(settings.embedding_base_url)

@@ -76,7 +76,7 @@ class Ranking:
     occurrences: "_Occurrences"
     frequencies: Sequence[int]
     """Number of live chunks with each term."""
-    telling: Floats
+    term_weights: Floats
     """Weight of each term for the relevance threshold."""
 
     def scores_of(self, chunk_ids: Collection[ChunkKey]) -> dict[ChunkKey, float]:
@@ -92,17 +92,19 @@ class Ranking:
         without the rare words of a short question gets a lower share: they are the subject of the question. The terms with the keys
         in `without` do not count.
         """
-        telling = np.where(np.isin(self.query.keys, list(without)), 0.0, self.telling)[:, np.newaxis]
+        term_weights = np.where(np.isin(self.query.keys, list(without)), 0.0, self.term_weights)[
+            :, np.newaxis
+        ]
         counts = self.occurrences.counts_in(self.numbering.numbers_of(chunk_ids))
-        tells, possible = _in_rows(self.query, counts > 0)
-        told = tells * telling * counts / (counts + K1)
-        most = possible * telling
+        factors, possible = _in_rows(self.query, counts > 0)
+        matched = factors * term_weights * counts / (counts + K1)
+        most = possible * term_weights
         light = np.array(self.query.light)[:, np.newaxis]
-        shares = _share(light * told, light * most, 0.0)
+        shares = _share(light * matched, light * most, 0.0)
         if not self.query.is_unspaced:  # any text lacks many of the character pairs
             shares = shares * _had(light * most, counts > 0, rarest=_idf(max(self.total, _FEW), 0))
         for places in self.query.questions:
-            shares = np.maximum(shares, _share(told[places], most[places], _LEAST))
+            shares = np.maximum(shares, _share(matched[places], most[places], _LEAST))
         most_having = max(3, _RARE_CODE * self.total)
         codes = [place for place in self.query.codes if self.frequencies[place] <= most_having]
         shares = np.maximum(shares, _WITH_CODE * (counts[codes] > 0).any(axis=0))
@@ -198,11 +200,11 @@ def _ranked(query: Query, segments: Sequence[SegmentPostings], having: _Having) 
             missing = np.ones(len(scores), np.bool_)
             missing[found.of(place)] = False
             scores[missing] = 0
-    telling = _telling(query, frequencies, total)
-    return Ranking(query, numbering, scores, total, found, frequencies, telling)
+    term_weights = _term_weights(query, frequencies, total)
+    return Ranking(query, numbering, scores, total, found, frequencies, term_weights)
 
 
-def _telling(query: Query, frequencies: Sequence[int], total: int) -> Floats:
+def _term_weights(query: Query, frequencies: Sequence[int], total: int) -> Floats:
     """Weights of the terms. A small project cannot show how rare a word is, so idf assumes at least `_FEW` chunks."""
     weighed = zip(query.weights, frequencies, strict=True)
     return np.array([weight * _idf(max(total, _FEW), frequency) for weight, frequency in weighed])
@@ -210,9 +212,9 @@ def _telling(query: Query, frequencies: Sequence[int], total: int) -> Floats:
 
 def _in_rows(query: Query, present: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Factors for the weight that each term has and could have in each chunk: 1 except for adjacent character pairs."""
-    tells, possible = np.ones(present.shape), np.ones(present.shape)
+    factors, possible = np.ones(present.shape), np.ones(present.shape)
     if not query.beside:
-        return tells, possible
+        return factors, possible
     beside = np.zeros(present.shape, np.int64)
     for one, other in query.beside:
         beside[one] += present[other]
@@ -222,14 +224,14 @@ def _in_rows(query: Query, present: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         in_row[one] = np.where(present[other] & (beside[other] > 1), 2, in_row[one])
         in_row[other] = np.where(present[one] & (beside[one] > 1), 2, in_row[other])
     is_letters = np.isin(np.arange(len(present)), list(query.of_letters))[:, np.newaxis]
-    tells = np.where(is_letters, np.array(SCATTERED)[in_row], 1.0)
+    factors = np.where(is_letters, np.array(SCATTERED)[in_row], 1.0)
     possible = np.where(~is_letters & ~present & (beside > 0), BETWEEN, 1.0)
-    return tells, possible
+    return factors, possible
 
 
-def _share(told: Floats, most: Floats, least: float) -> Floats:
+def _share(matched: Floats, most: Floats, least: float) -> Floats:
     """The share of the maximum weight that each chunk has. The denominator is at least `least`."""
-    return np.asarray(told.sum(axis=0) / np.maximum(most.sum(axis=0), max(least, 1e-9)))
+    return np.asarray(matched.sum(axis=0) / np.maximum(most.sum(axis=0), max(least, 1e-9)))
 
 
 def _had(most: Floats, present: NDArray[np.bool_], *, rarest: float) -> Floats:

@@ -57,7 +57,7 @@ class Expander:
     """Without an embedding space, the context has only neighbours."""
     expansion: Expansion
     documents: Sequence[UUID] | None = None
-    """The documents that related objects are told from; None for all."""
+    """The documents that related objects may come from; None for all."""
 
     async def around(self, ids: Sequence[UUID]) -> dict[UUID, Context]:
         beside = await self._beside(ids)

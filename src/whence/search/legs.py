@@ -28,7 +28,7 @@ from whence.store.search_reads import Setting
 log = logging.getLogger("whence.search")
 
 _CANDIDATES = 30
-"""Minimum number of candidates per leg: one leg may rank high what the other ranks low."""
+"""Minimum number of candidates per leg: one leg may rank a chunk high that the other ranks low."""
 _FOR_EACH = 3
 """Candidates per leg for each requested hit, if that is more."""
 

@@ -69,14 +69,14 @@ class Query:
         terms = {key(term): term for _, term in found}
         unspaced = sum(is_unspaced(term) for term in terms.values())
         mostly = 2 * unspaced > len(terms)
-        told = weights(text, found)
+        by_term = weights(text, found)
         counts = {} if mostly else light(language)
         rows = [(key(one), key(other)) for one, other in overlapping(term for _, term in found)]
         return cls(
             lexer=reader,
             keys=keys,
             phrases=quoted,
-            weights=tuple(_weight(terms.get(one, ""), told, among_unspaced=mostly) for one in keys),
+            weights=tuple(_weight(terms.get(one, ""), by_term, among_unspaced=mostly) for one in keys),
             light=tuple(counts.get(one, 1.0) for one in keys),
             alone=_looked_for(reader.alone(text), of=len(terms)) if unspaced else (),
             is_unspaced=mostly,
@@ -134,9 +134,9 @@ def _codes(reader: Lexer, text: str) -> set[int]:
     return {key(term) for term in found if term is not None}
 
 
-def _weight(term: str, told: Mapping[str, float], *, among_unspaced: bool) -> float:
+def _weight(term: str, by_term: Mapping[str, float], *, among_unspaced: bool) -> float:
     is_name = among_unspaced and not is_unspaced(term) and not term.isdecimal()
-    return NAME if is_name else told.get(term, 1.0)
+    return NAME if is_name else by_term.get(term, 1.0)
 
 
 def _phrases(reader: Lexer, text: str) -> tuple[Phrase, ...]:

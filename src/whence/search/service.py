@@ -28,7 +28,7 @@ from whence.text.lexer import DEFAULT_LANGUAGE
 log = logging.getLogger("whence.search")
 
 _JUDGED = 10
-"""Number of best hits that the relevance threshold looks at, whatever the limit."""
+"""Number of best hits that the relevance threshold looks at."""
 
 _WIDENED = 8
 """How many times more candidates are read if chunks with the same text left too few."""

@@ -105,7 +105,7 @@ SELECT {_ANSWER} FROM kb.answers a
 WHERE a.project_id = %(project_id)s AND a.conversation_id = %(id)s AND a.refreshed_by IS NULL
 ORDER BY a.turn_id
 """
-# Holds the cited chunks, in the order of `graph.locks`: whoever removes them waits, and then sees the new rows. A chunk that is
+# Holds the cited chunks, in the order of `graph.locks`: a removal waits, and then sees the new rows. A chunk that is
 # gone already has changed.
 INSERT: LiteralString = """
 WITH held AS (
@@ -150,7 +150,7 @@ _WITH_FEEDBACK: LiteralString = """
   AND a.feedback IS NOT NULL AND (%(feedback)s = 'any' OR a.feedback ->> 'rating' = %(feedback)s)"""
 
 
-def _listed(stale: bool | None, *, feedback: bool) -> PagedQuery[StoredAnswer]:
+def _list_query(stale: bool | None, *, feedback: bool) -> PagedQuery[StoredAnswer]:
     wanted: LiteralString = (
         "" if stale is None else f"\n  AND {_STALE}" if stale else f"\n  AND NOT ({_STALE})"
     )
@@ -159,7 +159,7 @@ def _listed(stale: bool | None, *, feedback: bool) -> PagedQuery[StoredAnswer]:
 
 
 ANSWERS = {
-    (stale, feedback): _listed(stale, feedback=feedback)
+    (stale, feedback): _list_query(stale, feedback=feedback)
     for stale in (None, True, False)
     for feedback in (False, True)
 }
@@ -201,7 +201,7 @@ class Conversations(Statements):
         await self._queries.run(DELETE, {"project_id": conversation.project_id, "id": conversation.id})
 
     async def delete_old(self, before: datetime) -> int:
-        """Delete those without an answer since then. Returns how many."""
+        """Delete those without an answer since then. Returns their number."""
         return await self._queries.run(DELETE_OLD, {"before": before})
 
     async def turns(

@@ -144,7 +144,7 @@ class Referred(NamedTuple):
 
 
 def differences(referred: list[Referred], found: Mapping[str, tuple[int, bytes]]) -> dict[str, str]:
-    """What is wrong with each original, by key. Only a required one is reported as missing."""
+    """The fault of each damaged original, by key. Only a required one is reported as missing."""
     wrong = {}
     for key, size, sha256, required in referred:
         if key not in found:

@@ -43,7 +43,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyUsage:
-    """What a key used in the current minute."""
+    """The usage of a key in the current minute."""
 
     requests: int
     tokens: int
@@ -153,7 +153,7 @@ class Keys(Statements):
         )
 
     async def use(self, key_id: UUID, *, requests: int = 0, tokens: int = 0) -> KeyUsage:
-        """Add to what the key used in this minute, in all processes together. Returns the sums."""
+        """Add to the usage of the key in this minute, across all processes. Returns the sums."""
         minute = now().replace(second=0, microsecond=0)
         added = {"key_id": key_id, "minute": minute, "requests": requests, "tokens": tokens}
         row = await self._queries.one(USE, added)

@@ -11,18 +11,12 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from whence.text.names import fold, name_key
+from whence.text.word_lists import word_list
 
-# Capitalised words that do not belong to a name behind them: at the start of a sentence, and titles.
-_NO_NAME = frozenset(
-    "a an and as at but by for from he her his if in into it its of on or our she so that the their they this to we when while with"
-    " mr mrs ms miss dr prof professor sir lord lady president chancellor minister senator judge justice king queen captain general"
-    " chairman governor mayor director secretary".split()
-)
-_OF = frozenset("of for and in on de der des di du la le the und von van".split())
-# Often left out at the end of a name.
-_FORMS = frozenset(
-    "inc incorporated corp corporation co company ltd limited llc llp plc gmbh ag se sa nv bv ab oy spa kg group holding holdings".split()
-)
+_NO_NAME = frozenset(word_list("english", "before_names"))
+_OF = frozenset(word_list("english", "inside_names"))
+_FORMS = frozenset(word_list("english", "legal_forms"))
+"""Often left out at the end of a name."""
 _GENERATIONS = frozenset(["jr", "sr", "ii", "iii"])
 _PERSONS = frozenset(["person", "people", "human", "individual", "author", "employee"])
 _PLACES = frozenset(["place", "location", "country", "city", "region", "state"])
@@ -63,7 +57,7 @@ class Alias(NamedTuple):
 
 
 class References:
-    """A primary text, in which aliases are found, and what they may refer to."""
+    """A primary text, in which aliases are found, and the objects that they may refer to."""
 
     def __init__(
         self,
@@ -113,7 +107,7 @@ class References:
         return None
 
     def _part(self, named: TypedName, others: Sequence[TypedName]) -> Alias | None:
-        """The longest part of the name that stands alone, and that nothing else is called by."""
+        """The longest part of the name that occurs alone and is no part of another name."""
         whole = _words(named.name)
         for part in () if fold(named.type) in _PLACES else _parts(whole, named.is_person):
             if any(_has(_words(each.name), part) for each in others):

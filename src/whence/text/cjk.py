@@ -71,8 +71,8 @@ def weights(text: str, terms: Iterable[tuple[int, str]]) -> dict[str, float]:
     asking = {at for found in _ASKS.finditer(text) for at in range(*found.span())}
     found: dict[str, float] = {}
     for at, term in terms:
-        told = _weight_at(text, at, term, asking) if text.startswith(term, at) else weight(term)
-        found[term] = max(told, found.get(term, 0.0))
+        own = _weight_at(text, at, term, asking) if text.startswith(term, at) else weight(term)
+        found[term] = max(own, found.get(term, 0.0))
     return found
 
 

@@ -1,6 +1,6 @@
 """Takes the effect from markup of an answer that could load or run something: images, embedded pages, script links. Pure.
 
-A model or a document may bring an address that tells its owner what was asked, or a link that runs code. A character that the markup
+A model or a document may bring an address that reports the question to its owner, or a link that runs code. A character that the markup
 needs is replaced by its full-width form, so the address is shown as text. No offset changes.
 
 No place is exempt, not even code: what is code depends on the reader's renderer.

@@ -8,6 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
+from rapidfuzz.distance import OSA
+
 from whence.text.names import fold
 
 _WORD = re.compile(r"\w[\w+#]*")
@@ -91,7 +93,7 @@ def _abbreviates(letters: str, words: Sequence[str], needed: Sequence[str]) -> b
 
 
 def _by_containment(names: Sequence[Sequence[str]]) -> Pairs:
-    """`Ministry of Finance` and `Ministry of Finance of Singapore`. The words stand side by side, and no other name is joined."""
+    """`Ministry of Finance` and `Ministry of Finance of Singapore`. The words are adjacent, and no other name is joined."""
     having = defaultdict[str, list[int]](list)
     sets = [frozenset(words) for words in names]
     for at, words in enumerate(sets):
@@ -145,22 +147,10 @@ def _misspellings(words: Iterable[str]) -> dict[str, set[str]]:
                 shortened[part].append(word)
     for alike in shortened.values():
         for one, other in combinations(alike, 2):
-            if _is_one_edit(one, other):
+            if OSA.distance(one, other, score_cutoff=1) <= 1:
                 near[one].add(other)
                 near[other].add(one)
     return near
-
-
-def _is_one_edit(one: str, other: str) -> bool:
-    start = 0
-    while one[start : start + 1] == other[start : start + 1] != "":
-        start += 1
-    one, other = one[start:], other[start:]
-    return (
-        one[1:] in {other, other[1:]}
-        or other[1:] == one
-        or (one[:2] == other[1::-1] and one[2:] == other[2:])
-    )
 
 
 def _has_digit(words: Iterable[str]) -> bool:

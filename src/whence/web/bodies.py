@@ -1,4 +1,4 @@
-"""Bodies: JSON, and forms with files. Each file goes to disk part by part, whatever its size."""
+"""Bodies: JSON, and forms with files. Each file goes to disk part by part."""
 
 import json
 from collections.abc import AsyncIterator, Callable

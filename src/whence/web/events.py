@@ -1,4 +1,4 @@
-"""The client's connection: what is streamed over it, and waiting for jobs while it is open.
+"""The client's connection: streams, and waiting for jobs while it is open.
 
 Each stream of server-sent events ends with its last event or an error, never silently.
 """

@@ -25,7 +25,7 @@ _MINUTE = timedelta(minutes=1)
 
 
 class Meter:
-    """What the server notes about callers. Without limits, a request costs no statement."""
+    """The usage of callers. Without limits, a request costs no statement."""
 
     def __init__(self, app: App) -> None:
         self._app = app

@@ -142,7 +142,7 @@ class RequestMiddleware:
             request_id.reset(token)
 
     def _body(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> "_Body":
-        """The body with the limit of its route. What is no form is treated as JSON whatever its Content-Type."""
+        """The body with the limit of its route. Anything but a form is treated as JSON, under any Content-Type."""
         path: str = scope["path"]
         form = headers.get(b"content-type", b"").lower().startswith(b"multipart/form-data")
         slack, streams = 0, form
@@ -210,7 +210,7 @@ class _Exchange:
             if self._scope["method"] in _BODIED and not _REFUSED <= status < _FAILED:
                 try:
                     await self._record(self._scope, status)
-                except WhenceError as exc:  # the request is done, so its answer stands
+                except WhenceError as exc:  # the request is done, so its answer stays
                     log.warning("%s is not in the audit log: %s", self.line, exc)
             more = (NO_SNIFFING, (b"x-request-id", self._request_ident))
             message["headers"] = [*message.get("headers", ()), *more]

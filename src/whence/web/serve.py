@@ -129,7 +129,7 @@ def _on_signals(stop: Callable[[int], None]) -> None:
 
 
 def _stop(web: FastAPI, app: App, *, hurry: bool) -> None:
-    """Says what the server waits for. In a hurry, model calls of requests and extractions are cancelled."""
+    """Logs the requests that the server waits for. In a hurry, model calls of requests and extractions are cancelled."""
     app.background.hurries |= hurry
     web.state.shutdown.begin(hurry=hurry)
 

@@ -31,7 +31,7 @@ class Shutdown:
         self._calls: set[asyncio.Task[Any]] = set()
 
     def begin(self, *, hurry: bool) -> None:
-        """Say what the server waits for. In a hurry (Ctrl-C), cancel the model calls."""
+        """Log the requests that the server waits for. In a hurry (Ctrl-C), cancel the model calls."""
         if hurry:
             for call in tuple(self._calls):
                 call.cancel()

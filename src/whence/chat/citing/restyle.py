@@ -11,7 +11,7 @@ CitationStyle = Literal["number", "id", "markdown", "none"]
 
 
 class Mark(NamedTuple):
-    """A citation in the validated text, and what it became in the new one."""
+    """A citation in the validated text, and its mark in the new one."""
 
     old_start: int
     old_end: int

@@ -1,4 +1,4 @@
-"""Reads a chunk line by line: headings, `Key: value` pairs, tables and sentences. Remembers what the text is about."""
+"""Reads a chunk line by line: headings, `Key: value` pairs, tables and sentences. Remembers the object that the text is about."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -120,10 +120,10 @@ class Reader:
 
     def _tell_inline(self, text: str, subject: Subject) -> str:
         """Adds the pairs inside a sentence. Returns the text before the first."""
-        told = [
+        pairs = [
             pair for pair in _INLINE_PAIR.finditer(text) if self._tell(subject, pair["key"], pair["value"])
         ]
-        return text[: told[0].start()].rstrip(" ,;(") if told else text
+        return text[: pairs[0].start()].rstrip(" ,;(") if pairs else text
 
     def _tell(self, subject: Subject, key: str, value: str) -> bool:
         has_people = self._add_people(key, value, subject)

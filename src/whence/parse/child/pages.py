@@ -54,7 +54,7 @@ def shown(path: Path, numbers: list[int]) -> tuple[dict[str, Any], bytes]:
         for number in numbers:
             if 1 <= number <= len(document):
                 with text_page(document, number) as (page, text):
-                    head, content = _shown(page, text, number).packed()
+                    head, content = _read_page(page, text, number).packed()
                 heads.append(head)
                 contents.append(content)
     return {"pages": heads}, b"".join(contents)
@@ -89,7 +89,7 @@ def image(path: Path, number: int, width: int, mime: str) -> tuple[dict[str, Any
                 return {}, _png(bitmap.to_numpy())
 
 
-def _shown(page: pdfium.PdfPage, text: pdfium.PdfTextPage, number: int) -> ShownPage:
+def _read_page(page: pdfium.PdfPage, text: pdfium.PdfTextPage, number: int) -> ShownPage:
     count, handle = text.count_chars(), ctypes.cast(text.raw, _POINTER).value
     codes = _codes(text, handle, count)
     lines = np.isin(codes, _LINE_ENDS).cumsum()

@@ -290,7 +290,7 @@ def made_of(source_id: UUID, relationship_type: str, target_id: UUID) -> dict[st
 
 
 def encode_tie(found: FoundRelationship) -> dict[str, Any]:
-    """What a row for `PUT_TIES` says about the relationship."""
+    """The parameters of a row for `PUT_TIES`."""
     return {
         "id": new_id(),
         "properties": json_text(dict(found.properties)),

@@ -203,7 +203,7 @@ class Curations(Statements):
     async def reject_property(
         self, project_id: UUID, object_id: UUID, property_name: str, by: Word
     ) -> Curation:
-        """Rejects all claims about the property, whatever their value, and what a person set."""
+        """Rejects all claims about the property, of any value, and the value that a person set."""
         what = {"subject": "property", "property_name": property_name}
         asked = {"project_id": project_id, "object_id": object_id, **what}
         if property_name == NAME or not await self._queries.value(HAS_PROPERTY, asked):

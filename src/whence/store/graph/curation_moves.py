@@ -1,6 +1,6 @@
 """What becomes of corrections when a schema renames or removes types and properties.
 
-They follow the renames. Rejected claims of what was removed are forgotten; a value that was set stays.
+They follow the renames. Rejected claims about removed elements are forgotten; a value that was set stays.
 """
 
 from typing import LiteralString

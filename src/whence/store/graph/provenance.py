@@ -354,7 +354,7 @@ class Provenance(Statements):
     async def history(
         self, project_id: UUID, object_id: UUID, *, limit: int, offset: int
     ) -> tuple[list[Event], int]:
-        """Claims about it, merges into it, and what a person said about it, the oldest first."""
+        """Claims about it, merges into it, and corrections of it, the oldest first."""
         params = {"project_id": project_id, "object_id": object_id}
         return await self._queries.page(_HISTORY, params, limit=limit, offset=offset)
 

@@ -105,7 +105,7 @@ _FREED_CLAIM: LiteralString = _freed(rejects_claim("r", "r"))
 _FREED_TIE: LiteralString = _freed(
     _rejects_tie("r.source_type, r.source_key", "r.target_type, r.target_key", "r.type")
 )
-# What an undo brings back: the objects by type and name, and the chunks of the claims.
+# An undo restores the objects by type and name, and the chunks of the claims.
 FREED: LiteralString = f"""
 SELECT r.type, r.name_key, r.name, r.chunk_id FROM kb.rejected_claims r, kb.chunks c
 WHERE r.project_id = %(project_id)s AND {_FREED_CLAIM}
@@ -185,7 +185,7 @@ JOIN kb.rejected_texts t ON t.project_id = %(project_id)s AND t.content_hash = c
 WHERE c.project_id = %(project_id)s AND c.id = %(chunk_id)s AND t.is_active
 ORDER BY t.id FOR KEY SHARE OF c FOR SHARE OF t
 """
-# Of the found claims, those of a rejected text. They replace what is kept of an earlier reading.
+# Of the found claims, those of a rejected text. They replace those of an earlier reading.
 WITHHOLD_CLAIMS: LiteralString = f"""
 WITH found AS (
     SELECT g.*, %(project_id)s::uuid AS project_id, %(chunk_id)s::uuid AS chunk_id, %(schema_number)s::integer AS schema_number,
@@ -246,9 +246,9 @@ async def active(tx: Queries, extraction: ChunkExtraction) -> list[UUID]:
 
 
 async def withhold(tx: Queries, extraction: ChunkExtraction) -> ChunkExtraction:
-    """Takes out what a person rejected, and adds it to the rejections of the reading.
+    """Takes out the findings that a person rejected, and adds them to the rejections of the reading.
 
-    What is left has the same places: a rejected object has neither id nor key, a rejected relationship no ends.
+    The other findings keep their places: a rejected object has neither id nor key, a rejected relationship no ends.
     """
     source = {
         name: getattr(extraction, name)

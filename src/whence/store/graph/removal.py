@@ -154,7 +154,7 @@ class ClaimRemoval(Statements):
         await self._withdraw(project_id, find_these(*ids), remembered_by=document_id, kept=kept)
 
     async def reorder(self, project_id: UUID, chunks: Find) -> None:
-        """Settles what the chunks mention: their document has another date, or they another place in it."""
+        """Settles the objects that the chunks mention, after their document got another date or they another place in it."""
 
         async def attempt(tx: Queries) -> None:
             find = partial(_find_mentioned, project_id, chunks)

@@ -167,7 +167,7 @@ async def require_chunk(tx: Queries, project_id: UUID, chunk_id: UUID) -> str:
 
 
 async def _lock(tx: Queries, extraction: ChunkExtraction) -> tuple[LockedObjects, str, ChunkExtraction]:
-    """Also returns the content of the chunk, and what was extracted without what a person rejected."""
+    """Also returns the content of the chunk, and the extraction without rejected findings."""
     rejected = await rejected_claims.active(tx, extraction)
     if rejected:
         extraction = await rejected_claims.withhold(tx, extraction)

@@ -43,7 +43,7 @@ WHERE t.typowner <> role.oid AND t.typtype IN ('e', 'd', 'r', 'c') AND (t.typrel
 
 
 def prepare(bootstrap_dsn: str) -> None:
-    """Make the role, the database and the extension if they are missing, and give the role what it shall own."""
+    """Make the role, the database and the extension if they are missing, and make the role their owner."""
     role, database = sql.Identifier(ROLE), sql.Identifier(DATABASE)
     try:
         with _connect(bootstrap_dsn, dbname="postgres", autocommit=True) as conn:

@@ -1,4 +1,4 @@
-"""Links: what they lead to now."""
+"""Links and their targets."""
 
 from typing import Annotated
 from urllib.parse import parse_qs

@@ -41,7 +41,7 @@ newer, or network access to fetch one. A wheel from <code>make wheel</code> has 
 
 
 async def page(_request: Request) -> Response:
-    """The one HTML document; its script shows what the address says."""
+    """The one HTML document; its script shows the page of the address."""
     built = STATIC / "index.html"
     if not built.is_file():
         return HTMLResponse(_UNBUILT, headers=_FRESH)

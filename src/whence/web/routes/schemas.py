@@ -1,4 +1,4 @@
-"""Schemas: what is extracted from a project's documents, in versions that never change."""
+"""Schemas of the extraction, in versions that never change."""
 
 from typing import Annotated, Any
 
