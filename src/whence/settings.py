@@ -93,6 +93,16 @@ def _http_url(text: str) -> str:
     return text
 
 
+def _origins(text: str) -> tuple[str, ...]:
+    return tuple(_origin(entry.strip().lower()) for entry in text.split(",") if entry.strip())
+
+
+def _origin(entry: str) -> str:
+    if entry != "*" and not re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d{1,5})?", entry):
+        raise ValueError("origins (https://app.corp, http://localhost:3000), separated by commas, or *")
+    return entry
+
+
 def _path(text: str) -> Path:
     try:
         return Path(text).expanduser().absolute()
@@ -159,6 +169,9 @@ class Settings:
     )
     auth: AuthMode = _choice(
         AuthMode, "auto", "API keys: `required`, `off`, or `auto`: off on a loopback address."
+    )
+    cors_origins: tuple[str, ...] = _setting(
+        _origins, (), "Origins of web pages elsewhere that may use the API; `*` for all, with keys only."
     )
     max_upload_mb: int = _number(200, 1, 100_000, "Largest upload, all files together, in MB.")
     max_connections: int = _number(1000, 1, 60_000, "Most open connections of one server process.")

@@ -42,6 +42,9 @@ LOOSE: dict[str, list[CheckFunction]] = {
     "/api/v1/projects/{project_id}": [positive_data_acceptance],
     # Nor that the last of the messages has to be a question.
     "/v1/chat/completions": [positive_data_acceptance],
+    "/v1/responses": [positive_data_acceptance],
+    # Nor which names of models are projects.
+    "/v1/embeddings": [positive_data_acceptance],
     # Nor that no text anywhere in a JSON value may have a NUL, and how deep it may be nested.
     "/api/v1/objects": [positive_data_acceptance],
 }

@@ -36,6 +36,10 @@ class StyledAnswer:
         self._numbers = Numbers()
         self._text = Restyled(sources, self._mark)
 
+    def with_sources(self, sources: Sequence[Source]) -> "StyledAnswer":
+        """The same style for an answer from these sources."""
+        return StyledAnswer(sources, self._style, footnotes=self._footnotes)
+
     def feed(self, piece: str) -> str:
         return self._text.feed(piece)
 

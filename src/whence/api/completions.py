@@ -5,7 +5,7 @@ Clients of that protocol send fields that only other servers know: these request
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
     ConfigDict,
@@ -32,6 +32,7 @@ from whence.api.chat import (
 from whence.api.values import Flag, text, whole, wrong
 from whence.chat import Answer, Asked
 from whence.chat.citing.restyle import CitationStyle
+from whence.chat.client_tasks import is_client_task
 from whence.errors import BadInput, InvalidParameter
 from whence.models import Project, is_blank
 from whence.providers import Message, PassedOn, Role
@@ -52,39 +53,43 @@ _NUMBER = re.compile(r"(?: |(?<![\w\])]))\[\d{1,3}\](?:\([^()\s]*\))?")
 _NO_MESSAGES = "a list of messages, the last one the user's"
 
 
-class _TolerantRequest(RequestShape):
+class TolerantRequest(RequestShape):
     """Ignores unknown fields. The names are OpenAI's, as they are."""
 
     model_config = ConfigDict(alias_generator=None, extra="ignore")
 
 
-class ContentPart(_TolerantRequest):
-    type: Literal["text", "refusal"]
+class ContentPart(TolerantRequest):
+    type: Literal["text", "input_text", "output_text", "refusal"]
     text: Annotated[str | None, _SAID] = None
     refusal: Annotated[str | None, _SAID] = None
 
     @field_validator("type", mode="before")
     @classmethod
     def _require_text(cls, kind: Any) -> Any:
-        if kind not in ("text", "refusal"):
+        if kind not in get_args(cls.model_fields["type"].annotation):
             raise wrong("text: pictures, sounds and files cannot be asked about")
         return kind
 
     @model_validator(mode="after")
     def _require_its_text(self) -> Self:
-        if getattr(self, self.type) is None:
-            raise wrong(f"a part with a field {self.type}")
+        if self._said is None:
+            raise wrong(f"a part with a field {'refusal' if self.type == 'refusal' else 'text'}")
         return self
 
     @property
+    def _said(self) -> str | None:
+        return self.refusal if self.type == "refusal" else self.text
+
+    @property
     def whole_text(self) -> str:
-        return (self.text if self.type == "text" else self.refusal) or ""
+        return self._said or ""
 
 
 _PARTS = TypeAdapter(list[ContentPart])
 
 
-class CompletionTurn(_TolerantRequest):
+class CompletionTurn(TolerantRequest):
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[ContentPart] | None = Field(
         default=None, description="Only the assistant and tools may say nothing.", validate_default=True
@@ -108,25 +113,17 @@ class CompletionTurn(_TolerantRequest):
         return Message(role=_ROLES[self.role], content="\n".join(said))
 
 
-class StreamOptions(_TolerantRequest):
+class StreamOptions(TolerantRequest):
     include_usage: Flag = False
 
 
-class CompletionRequest(_TolerantRequest):
-    model_config = ConfigDict(
-        json_schema_extra={
-            "example": {"model": "default", "messages": [{"role": "user", "content": "Who paid for it?"}]}
-        }
-    )
+class QuestionRequest(TolerantRequest):
+    """What both ways of asking have in common."""
 
-    model: Annotated[str, text(MAX_TURN)] = Field(description="A project's name or id.")
-    messages: list[CompletionTurn] = Field(
-        max_length=MAX_TURNS,
-        json_schema_extra={"minItems": 1},
-        description="The last one is the user's question. What tools said is left out.",
+    model: Annotated[str | None, text(MAX_TURN)] = Field(
+        default=None, description="A project's name or id. Default: the key's own, else `default`."
     )
     stream: Flag = False
-    stream_options: StreamOptions | None = None
     limit: Limit = Field(default=DEFAULT_LIMIT, description=LIMIT)
     citation_style: CitationStyle | None = Field(
         default=None,
@@ -136,14 +133,34 @@ class CompletionRequest(_TolerantRequest):
         default=None,
         description="End with file, page and quote of each source. Default: the project's, else no.",
     )
+    tool_choice: str | dict[str, Any] | None = Field(
+        default=None, description="Passed on to the model; without a model, no tool may be required."
+    )
+
+    def require_possible(self) -> None:
+        """Refuses what only a model can do."""
+        if self.tool_choice not in (None, "auto", "none"):
+            raise needs_model("tool_choice", self.tool_choice, expected='absent, "auto" or "none"')
+
+
+class CompletionRequest(QuestionRequest):
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {"model": "default", "messages": [{"role": "user", "content": "Who paid for it?"}]}
+        }
+    )
+
+    messages: list[CompletionTurn] = Field(
+        max_length=MAX_TURNS,
+        json_schema_extra={"minItems": 1},
+        description="The last one is the user's question. What tools said is left out.",
+    )
+    stream_options: StreamOptions | None = None
     n: Annotated[int, whole(1, 1)] = Field(default=1, description="There is one answer.")
     response_format: dict[str, Any] | None = Field(
         default=None, description="Passed on to the model; without a model only `text`."
     )
     tools: list[dict[str, Any]] | None = Field(default=None, description="Passed on to the model.")
-    tool_choice: str | dict[str, Any] | None = Field(
-        default=None, description="Passed on to the model; without a model, no tool may be required."
-    )
     parallel_tool_calls: Flag | None = None
     _sent: list[Any] = PrivateAttr(default_factory=list)
 
@@ -165,14 +182,7 @@ class CompletionRequest(_TolerantRequest):
     @field_validator("messages", mode="after")
     @classmethod
     def _end_with_a_question(cls, turns: list[CompletionTurn]) -> list[CompletionTurn]:
-        said = _messages(turns)
-        if not said or said[-1].role != "user":
-            raise wrong("a list whose last message is the user's", provided=said[-1].role if said else None)
-        question = said[-1].content
-        if is_blank(question) or len(question) > MAX_QUERY:
-            place = max(index for index, turn in enumerate(turns) if turn.message() is not None)
-            expected = f"a text that is not blank, of at most {MAX_QUERY} characters"
-            raise wrong(expected, provided=question, inside=f"[{place}].content")
+        require_question(turns)
         return turns
 
     @property
@@ -180,18 +190,19 @@ class CompletionRequest(_TolerantRequest):
         return self.stream_options is not None and self.stream_options.include_usage
 
     def require_possible(self) -> None:
-        """Refuses what only a model can do."""
         kind = (self.response_format or {}).get("type", "text")
         if kind != "text":
-            raise _needs_model("response_format", kind, expected='absent or {"type": "text"}')
-        if self.tool_choice not in (None, "auto", "none"):
-            raise _needs_model("tool_choice", self.tool_choice, expected='absent, "auto" or "none"')
+            raise needs_model("response_format", kind, expected='absent or {"type": "text"}')
+        super().require_possible()
+
+    def said(self) -> list[Message]:
+        return messages_of(self.messages)
 
     def asked(self) -> Asked:
-        *history, question = _messages(self.messages)
+        *history, question = self.said()
         # A stream of this protocol ends with its answer: it has no place for judgements.
         verify = False if self.stream else None
-        before = tuple(_without_numbers(turn) for turn in history)
+        before = tuple(without_numbers(turn) for turn in history)
         return Asked(
             message=question.content,
             history=before,
@@ -214,7 +225,7 @@ class CompletionRequest(_TolerantRequest):
         return PassedOn(options=options, messages=tuple(self._sent[last + 1 :]))
 
 
-def _needs_model(field: str, provided: Any, *, expected: str) -> InvalidParameter:
+def needs_model(field: str, provided: Any, *, expected: str) -> InvalidParameter:
     return InvalidParameter.of(
         field,
         provided=provided,
@@ -222,15 +233,28 @@ def _needs_model(field: str, provided: Any, *, expected: str) -> InvalidParamete
     )
 
 
-def _without_numbers(turn: Message) -> Message:
+def without_numbers(turn: Message) -> Message:
     """An earlier answer without `[1]` or `[1](link)`: the numbers of other sources would mislead a model."""
     if turn.role != "assistant":
         return turn
     return Message(role=turn.role, content=_NUMBER.sub("", turn.content))
 
 
-def _messages(turns: Sequence[CompletionTurn]) -> list[Message]:
+def messages_of(turns: Sequence[CompletionTurn]) -> list[Message]:
     return [said for turn in turns if (said := turn.message()) is not None]
+
+
+def require_question(turns: Sequence[CompletionTurn]) -> None:
+    """The last message must be a question of the user."""
+    said = messages_of(turns)
+    if not said or said[-1].role != "user":
+        raise wrong("a list whose last message is the user's", provided=said[-1].role if said else None)
+    question = said[-1].content
+    # Tasks of clients hold the conversation that they are about.
+    if is_blank(question) or len(question) > (MAX_TURN if is_client_task(question) else MAX_QUERY):
+        place = max(index for index, turn in enumerate(turns) if turn.message() is not None)
+        expected = f"a text that is not blank, of at most {MAX_QUERY} characters"
+        raise wrong(expected, provided=question, inside=f"[{place}].content")
 
 
 class CompletionMessage(AnswerShape):

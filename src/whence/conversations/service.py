@@ -12,7 +12,7 @@ from whence.chat import Answer, Asked, Chat, Verified
 from whence.chat.answer import Event, whole_answer
 from whence.errors import Conflict, ConversationNotFound
 from whence.models import new_id
-from whence.providers import Message
+from whence.providers import NOTHING_PASSED_ON, Message, PassedOn
 from whence.store import Store
 from whence.store.answers import StoredAnswer, StoredCitation
 from whence.store.keys import Caller
@@ -31,6 +31,7 @@ class _Place:
     """None for a new conversation."""
     question: ChatQuestion
     caller: Caller
+    answer_id: UUID | None = None
     refreshed: StoredAnswer | None = None
 
 
@@ -44,10 +45,16 @@ class ConversationService:
         return await whole_answer(self.stream(project_id, question, caller))
 
     async def stream(
-        self, project_id: UUID, question: ChatQuestion, caller: Caller
+        self,
+        project_id: UUID,
+        question: ChatQuestion,
+        caller: Caller,
+        *,
+        passed_on: PassedOn = NOTHING_PASSED_ON,
+        answer_id: UUID | None = None,
     ) -> AsyncGenerator[Event, None]:
-        """Like `Chat.stream`. An answer is stored before it is sent, and has its id."""
-        asked = question.asked()
+        """Like `Chat.stream`. An answer is stored before it is sent, and has its id: `answer_id`, or a new one."""
+        asked = replace(question.asked(), passed_on=passed_on)
         if question.conversation_id is not None:
             asked = replace(asked, history=await self._history(project_id, question.conversation_id, caller))
         is_stored = question.store if question.store is not None else question.conversation_id is not None
@@ -59,11 +66,24 @@ class ConversationService:
                 conversation_id=question.conversation_id,
                 question=question,
                 caller=caller,
+                answer_id=answer_id,
             )
             events = self._storing(place, asked)
         async with aclosing(events) as opened:
             async for event in opened:
                 yield event
+
+    async def continued_after(self, answer_id: UUID, caller: Caller) -> UUID:
+        """The conversation whose last answer this is. Raises `Conflict` if there are later ones, as they would be its history."""
+        stored = await self._store.answers.get(answer_id, caller)
+        conversation = await self._store.conversations.get(stored.conversation_id, caller)
+        before = await self._store.conversations.turns(
+            stored.project_id, conversation.id, before=stored.turn_id
+        )
+        if stored.refreshed_by is not None or len(before) + 1 < conversation.answer_count:
+            details = {"answer_id": str(answer_id), "conversation_id": str(conversation.id)}
+            raise Conflict("The conversation has gone on since; continue its last answer", details=details)
+        return conversation.id
 
     async def refresh(self, stored: StoredAnswer, caller: Caller) -> tuple[StoredAnswer, Answer]:
         """Ask the question again, as it was asked, and put the new answer in the place of the old one. Returns it as stored and as given."""
@@ -111,7 +131,7 @@ class ConversationService:
                 yield event
 
     async def _store_answer(self, place: _Place, answer: Answer) -> Answer:
-        answer_id, project_id = new_id(), place.project_id
+        answer_id, project_id = place.answer_id or new_id(), place.project_id
         async with self._store.transaction() as tx:
             conversation_id = place.conversation_id
             if conversation_id is None:

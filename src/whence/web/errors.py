@@ -71,10 +71,27 @@ def _answer_framework(request: Request, exc: HTTPException) -> Response:
     if isinstance(exc.__cause__, WhenceError):  # raised while FastAPI read the body
         return answer_own(exc.__cause__)
     if exc.status_code == NotFound.status:
-        return failure(NotFound("There is no such route", details={"route": route}))
+        return failure(
+            NotFound("There is no such route", details={"route": route, **_similar_routes(request)})
+        )
     if exc.status_code == MethodNotAllowed.status:
         return failure(MethodNotAllowed(details={"route": route}), {"Allow": _allowed_methods(request)})
     return failure(BadInput("The request body cannot be read", details={"expected": "valid JSON in UTF-8"}))
+
+
+def _similar_routes(request: Request) -> dict[str, list[str]]:
+    """Of OpenAI's protocol, the routes that are there: its clients try many."""
+    if not request.url.path.startswith("/v1"):
+        return {}
+    routes = (route for route in request.app.routes if isinstance(route, Route))
+    return {
+        "routes": sorted(
+            f"{method} {route.path.replace(':path', '')}"
+            for route in routes
+            if route.path.startswith("/v1/")
+            for method in (route.methods or set()) - {"HEAD"}
+        )
+    }
 
 
 def _allowed_methods(request: Request) -> str:

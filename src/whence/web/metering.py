@@ -61,7 +61,7 @@ class Meter:
 
     async def count(self, caller: Caller, answer: Answer) -> Answer:
         """Counts the tokens that the model reported for the answer."""
-        await self._use(caller, (answer.prompt_tokens or 0) + (answer.completion_tokens or 0))
+        await self.use(caller, (answer.prompt_tokens or 0) + (answer.completion_tokens or 0))
         return answer
 
     async def counted(self, caller: Caller, events: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
@@ -79,9 +79,10 @@ class Meter:
                 yield event
         finally:
             await events.aclose()
-            await self._use(caller, characters // _CHARACTERS_PER_TOKEN)
+            await self.use(caller, characters // _CHARACTERS_PER_TOKEN)
 
-    async def _use(self, caller: Caller, tokens: int) -> None:
+    async def use(self, caller: Caller, tokens: int) -> None:
+        """Counts tokens for the key's limit."""
         if tokens and caller.key_id is not None and self._limits(caller)[1]:
             await self._app.store.keys.use(caller.key_id, tokens=tokens)
 

@@ -9,7 +9,7 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,7 +82,7 @@ class BodyLimits:
 
 class RequestMiddleware:
     """`identify` finds the caller by the headers, before any part of the body is read. `record` notes requests that may have
-    written something, before they are answered."""
+    written something, before they are answered. Pages of `origins` may use a server without keys."""
 
     def __init__(
         self,
@@ -94,8 +94,10 @@ class RequestMiddleware:
         record: Record,
         shutdown: Shutdown,
         link_base: str | None = None,
+        origins: Collection[str] = (),
     ) -> None:
         self._app = app
+        self._origins = frozenset(origin.encode() for origin in origins)
         self._loopback_only = loopback_only
         self._limits = limits
         self._identify = identify
@@ -118,7 +120,7 @@ class RequestMiddleware:
         body: _Body | None = None
         try:
             _refuse_duplicates(scope["headers"], headers)
-            if self._loopback_only:
+            if self._loopback_only and headers.get(b"origin") not in self._origins:
                 _refuse_foreign_pages(scope["method"], headers)
             if scope["path"] in SHORT_PATHS:
                 scope["path"] = "/api/v1" + scope["path"]

@@ -1,6 +1,6 @@
 """The ASGI application: routes, errors, middleware, and the OpenAPI document."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from importlib import import_module
@@ -9,6 +9,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 from fastapi import FastAPI, Request
+from fastapi.middleware.cors import CORSMiddleware
 
 from whence import __version__
 from whence.app import App
@@ -66,7 +67,7 @@ def create_app(
     # Outside the framework's layers: the middleware answers crashes, and the fast path bypasses the layers.
     inner = FastPath(web.build_middleware_stack(), web=web)
     web.state.shutdown = Shutdown()
-    web.middleware_stack = RequestMiddleware(
+    requests = RequestMiddleware(
         inner,
         loopback_only=not settings.auth_required and settings.loopback,
         limits=BodyLimits.of(settings),
@@ -74,9 +75,19 @@ def create_app(
         record=partial(_record, web),
         shutdown=web.state.shutdown,
         link_base=settings.link_base,
+        origins=settings.cors_origins,
     )
+    web.middleware_stack = _with_cors(requests, settings.cors_origins) if settings.cors_origins else requests
     web.openapi = lambda: _openapi(web)  # type: ignore[method-assign]  # FastAPI's documented way to extend it
     return web
+
+
+def _with_cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
+    """Lets pages of these origins use the API. Keys are sent in headers, never in cookies."""
+    exposed = ("X-Request-Id", "Retry-After", "Content-Disposition")
+    return CORSMiddleware(
+        app, allow_origins=origins, allow_methods=["*"], allow_headers=["*"], expose_headers=exposed
+    )
 
 
 async def _identify(web: FastAPI, scope: Scope) -> Caller:

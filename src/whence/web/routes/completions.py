@@ -1,7 +1,7 @@
 """The same answers for clients of OpenAI's protocol. A model is a project, by its name or its id."""
 
 import time
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -17,13 +17,16 @@ from whence.api.completions import (
     CompletionUsage,
     ModelEntry,
     ModelList,
+    QuestionRequest,
 )
 from whence.api.values import canonical_uuid
 from whence.chat import Answer, ModelAnswerer, Verified
-from whence.chat.answer import Event
+from whence.chat.answer import Event, whole_answer
 from whence.chat.citing.restyle import CitationStyle
+from whence.chat.client_tasks import do_client_task, is_client_task
 from whence.errors import ProjectNotFound
 from whence.models import Project, new_id, project_name
+from whence.providers import Message
 from whence.web.access import Access, Reader
 from whence.web.events import Connected, streamed, unless_gone
 from whence.web.responses import Bare, respond
@@ -54,7 +57,7 @@ async def list_models(access: Reader) -> Bare[ModelList]:
 @router.get("/models/{model:path}", responses=documented(ProjectNotFound))
 async def get_model(access: Reader, model: ModelName) -> Bare[ModelEntry]:
     """Get a project as a model."""
-    return respond(ModelEntry.of(await _find_project(access, model)))
+    return respond(ModelEntry.of(await find_project(access, model)))
 
 
 @router.post(
@@ -69,30 +72,47 @@ async def create_completion(access: Reader, body: CompletionRequest, connection:
 
     Citations in the content are `[1]`, `[2]`; `annotations` say where they are and link to the quotes. In a stream they come with the
     last content. All other fields are ignored, and so are messages of tools and functions, unless a model can use them: then
-    `response_format`, `tools` and what tools said are passed on. What only a model can do is 400 without one.
+    `response_format`, `tools` and what tools said are passed on. What only a model can do is 400 without one. Titles, tags and
+    follow-ups that Open WebUI and LibreChat ask for come from the model alone, without documents.
 
     `sources`, `citations` and `notes` are those of [chat](#chat). In a stream, the first chunk has `sources` and the last one all
     of them; with `stream_options.include_usage` one more chunk counts the tokens.
     """
-    project = await _find_project(access, body.model)
+    project = await find_project(access, body.model)
     head = {"id": f"chatcmpl-{new_id().hex}", "created": int(time.time()), "model": project.name}
-    if not isinstance(access.app.answerer, ModelAnswerer):
-        body.require_possible()
-    style: CitationStyle = body.citation_style or project.config.get("citationStyle") or "number"
-    footnotes = bool(project.config.get("footnotes") if body.footnotes is None else body.footnotes)
+    style, footnotes = styling(access, body, project)
+    events = client_task(access, body.said()) or access.app.chat.stream(project.id, body.asked())
     if body.stream:
         encode = _encoder(head, style, footnotes=footnotes, usage=body.wants_usage)
-        events = access.app.chat.stream(project.id, body.asked())
         return await streamed(
             connection, access.counted(events), encode, error=lambda error: b"data: %s\n\n" % error, end=_DONE
         )
-    answering = access.app.chat.answer(project.id, body.asked())
-    answer = await access.count(await unless_gone(connection, answering))
+    answer = await access.count(await unless_gone(connection, whole_answer(events)))
     styled = StyledAnswer(answer.sources, style, footnotes=footnotes)
     return respond(CompletionAnswer.styled(answer, styled, **head))
 
 
-async def _find_project(access: Access, model: str) -> Project:
+def styling(access: Access, body: QuestionRequest, project: Project) -> tuple[CitationStyle, bool]:
+    """The style of citations, and whether there are footnotes. Refuses what only a model can do, if there is none."""
+    if not isinstance(access.app.answerer, ModelAnswerer):
+        body.require_possible()
+    style: CitationStyle = body.citation_style or project.config.get("citationStyle") or "number"
+    return style, bool(project.config.get("footnotes") if body.footnotes is None else body.footnotes)
+
+
+def client_task(access: Access, said: Sequence[Message]) -> AsyncGenerator[Event, None] | None:
+    """The answer to a request for a title or tags, which needs no documents; None for a question."""
+    if not is_client_task(said[-1].content):
+        return None
+    app = access.app
+    model = app.chat_model if isinstance(app.answerer, ModelAnswerer) else None
+    return do_client_task(model, said, max_tokens=app.settings.llm_max_tokens)
+
+
+async def find_project(access: Access, model: str | None) -> Project:
+    """By its name or id; without one, the key's own project, else the default one."""
+    if model is None:
+        return await access.store.projects.get(access.project(None))
     try:
         ident = canonical_uuid(model)
         project = await (
@@ -123,7 +143,7 @@ def _encoder(
         if isinstance(happened, Verified):
             return []
         if not isinstance(happened, Answer):
-            styled = StyledAnswer(happened.sources, style, footnotes=footnotes)
+            styled = styled.with_sources(happened.sources)
             first = CompletionDelta(role="assistant", content="")
             return [_encode_chunk(CompletionChunk.of(first, sources=sources_of(happened), **fields))]
         rest = write(styled.end(happened))

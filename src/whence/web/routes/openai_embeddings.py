@@ -1,0 +1,38 @@
+"""OpenAI's embeddings, by the embedder of a project."""
+
+from whence.api.openai_embeddings import EmbeddingsAnswer, EmbeddingsRequest
+from whence.errors import EmbeddingUnavailable, InvalidParameter, ProjectNotFound
+from whence.providers import Embedder
+from whence.web.access import Access, Reader
+from whence.web.responses import Bare, respond
+from whence.web.routes import Tolerant, api_router, documented
+from whence.web.routes.completions import find_project
+
+router = api_router("openai", root="/v1", route_class=Tolerant)
+
+
+@router.post("/embeddings", responses=documented(ProjectNotFound, EmbeddingUnavailable))
+async def create_embeddings(access: Reader, body: EmbeddingsRequest) -> Bare[EmbeddingsAnswer]:
+    """Embed texts with the model of a project.
+
+    The vectors have the length 1 and compare with those of the project's chunks. A long text is embedded in several windows, never
+    cut off.
+    """
+    embedder = await _find_embedder(access, body.model)
+    if body.dimensions not in (None, embedder.dimensions):
+        raise InvalidParameter.of("dimensions", provided=body.dimensions, expected=str(embedder.dimensions))
+    embedded = await embedder.embed(body.input)
+    await access.meter.use(access.caller, sum(count or 0 for count in embedded.token_counts))
+    return respond(
+        EmbeddingsAnswer.of_vectors(embedded, embedder.model, encoded=body.encoding_format == "base64")
+    )
+
+
+async def _find_embedder(access: Access, model: str | None) -> Embedder:
+    """The embedder that is named, or that of the project."""
+    embedders = access.app.embedders
+    if model == embedders.configured.model:
+        return embedders.configured
+    project = await find_project(access, model)
+    setting = await access.store.hits.setting(project.id)
+    return embedders.of(setting.space) if setting.space else embedders.configured

@@ -1,0 +1,107 @@
+"""OpenAI's Responses. A model is a project; stored responses are answers of conversations."""
+
+import time
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+import orjson
+from fastapi import Response
+
+from whence.api.annotations import StyledAnswer
+from whence.api.openai_responses import ResponseAnswer, ResponseRequest, ResponseWriter
+from whence.chat import Answer, Sources, Verified
+from whence.chat.answer import Event, whole_answer
+from whence.errors import AnswerNotFound, Conflict, ConversationNotFound, InvalidParameter
+from whence.models import new_id
+from whence.web.access import Access, Reader
+from whence.web.events import Connected, streamed, unless_gone
+from whence.web.responses import respond
+from whence.web.routes import Tolerant, answered, api_router, documented
+from whence.web.routes.chat import CHAT_ERRORS, EVENT, EVENT_STREAM
+from whence.web.routes.completions import client_task, find_project, styling
+
+router = api_router("openai", root="/v1", route_class=Tolerant)
+
+
+@router.post(
+    "/responses",
+    response_model=ResponseAnswer,
+    responses=documented(
+        *CHAT_ERRORS,
+        AnswerNotFound,
+        ConversationNotFound,
+        Conflict,
+        also=answered("The response, or with `stream` its events.", EVENT_STREAM, EVENT),
+    ),
+)
+async def create_response(access: Reader, body: ResponseRequest, connection: Connected) -> Response:
+    """Answer from the documents of a project, in the form of OpenAI's Responses.
+
+    Text in, text out. Citations in the text are `[1]`, `[2]`; `annotations` say where they are and link to the quotes. The answer is
+    stored in a conversation unless `store` is false; `previous_response_id` goes on with that conversation, if it names its last
+    answer. Instructions, tools and all other fields are ignored; `text.format` is passed on to the model.
+
+    `sources`, `citations` and `notes` are those of [chat](#chat).
+    """
+    project = await find_project(access, body.model)
+    style, footnotes = styling(access, body, project)
+    answer_id = new_id()
+    writer = ResponseWriter(body, answer_id=answer_id, created=int(time.time()), model=project.name)
+    events = client_task(access, body.said())
+    if events is None:
+        question = body.question(await _conversation(access, body))
+        events = access.app.conversations.stream(
+            project.id, question, access.caller, passed_on=body.passed_on, answer_id=answer_id
+        )
+    if body.stream:
+        encoder = _Encoder(writer, StyledAnswer((), style, footnotes=footnotes))
+        return await streamed(connection, access.counted(events), encoder.encode, error=encoder.failed)
+    answer = await access.count(await unless_gone(connection, whole_answer(events)))
+    styled = StyledAnswer(answer.sources, style, footnotes=footnotes)
+    content = styled.whole(answer)
+    return respond(writer.whole(answer, styled, content))
+
+
+async def _conversation(access: Access, body: ResponseRequest) -> UUID | None:
+    """The conversation that the request goes on with. It has the earlier messages, so the request may have only the question."""
+    if body.previous is None:
+        return None
+    if any(turn.role != "system" for turn in body.said()[:-1]):
+        expected = "only the new question, as previous_response_id has the messages before it"
+        raise InvalidParameter.of("input", provided=len(body.input), expected=expected)
+    return await access.app.conversations.continued_after(body.previous, access.caller)
+
+
+class _Encoder:
+    """Writes the events of an answer as those of a response."""
+
+    def __init__(self, writer: ResponseWriter, styled: StyledAnswer) -> None:
+        self._writer = writer
+        self._styled = styled
+        self._text = ""
+
+    def encode(self, happened: Event) -> list[bytes]:
+        if isinstance(happened, Sources):
+            self._styled = self._styled.with_sources(happened.sources)
+            return _encode(self._writer.begin())
+        if isinstance(happened, str):
+            return self._write(self._styled.feed(happened))
+        if isinstance(happened, Verified):
+            return []
+        return self._finish(happened)
+
+    def _finish(self, answer: Answer) -> list[bytes]:
+        rest = self._write(self._styled.end(answer))
+        return [*rest, *_encode(self._writer.end(answer, self._styled, self._text))]
+
+    def _write(self, piece: str) -> list[bytes]:
+        self._text += piece
+        return _encode(self._writer.piece(piece))
+
+    def failed(self, error: bytes) -> bytes:
+        return b"".join(_encode([self._writer.failure(orjson.loads(error)["error"])]))
+
+
+def _encode(events: Iterable[tuple[str, dict[str, Any]]]) -> list[bytes]:
+    return [b"event: %s\ndata: %s\n\n" % (kind.encode(), orjson.dumps(fields)) for kind, fields in events]
