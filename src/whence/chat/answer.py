@@ -11,7 +11,7 @@ from uuid import UUID
 
 from whence.chat.answerer import Answerer, AnswerRequest, Draft, clean_turn, say
 from whence.chat.citing import CitationStream, Validated, Verbatim, without_citations
-from whence.chat.graph import MOST_FILTERED, MOST_OBJECTS, Fact, named_in, near_to, told_by_graph
+from whence.chat.graph import MOST_FILTERED, MOST_OBJECTS, Fact, facts_about, named_in, near_to
 from whence.chat.query_rewrite import is_small_talk, questions_followed_up
 from whence.chat.sources import Source
 from whence.chat.support import Citation, support
@@ -224,7 +224,7 @@ class Chat:
         # If no chunk is relevant, an object that is only similar to the question is not relevant either.
         near = await near_to(self._store, project_id, query, found.vector, limit=most) if sources else []
         ungrounded = asked.include_ungrounded
-        facts = await told_by_graph(
+        facts = await facts_about(
             self._store, project_id, named, near, document_ids=documents, include_ungrounded=ungrounded
         )
         if facts:

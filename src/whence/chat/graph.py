@@ -40,7 +40,7 @@ class Fact:
     """Whether it says only that the object exists."""
 
 
-async def told_by_graph(
+async def facts_about(
     store: Store,
     project_id: UUID,
     named: Sequence[GraphObject],

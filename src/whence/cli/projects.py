@@ -15,31 +15,39 @@ _ALL = 2**31
 _NO_CHOICE = "default"
 
 _project = click.argument("project")
-_description = click.option("--description", help="The purpose of the project.")
-_extraction = click.option(
-    "--extraction",
-    type=click.Choice(("auto", "manual", _NO_CHOICE)),
-    help="Extract documents after ingest, or on request only.",
-)
-_extractor = click.option(
-    "--extractor", metavar="NAME", help="The extractor: model, rules, an installed one or default."
+_name = click.argument("name")
+_CHOICES = (
+    click.option("--description", help="The purpose of the project."),
+    click.option(
+        "--language",
+        help="The language of its documents: english (the default), german, … or simple for any other.",
+    ),
+    click.option(
+        "--extraction",
+        type=click.Choice(("auto", "manual", _NO_CHOICE)),
+        help="Extract documents after ingest, or on request only.",
+    ),
+    click.option(
+        "--extractor", metavar="NAME", help="The extractor: model, rules, an installed one or default."
+    ),
+    click.option(
+        "--grounding",
+        type=click.Choice(("strict", "lenient", _NO_CHOICE)),
+        help="Reject specific values that the chunk does not state (strict, the default), or keep and mark them.",
+    ),
+    click.option(
+        "--strategy", help="How documents are cut by default: character, sentence, paragraph or default."
+    ),
+    click.option("--max", "max_size", type=int, help="With --strategy: longest chunk.  [1200]"),
+    click.option("--min", "min_size", type=int, help="With --strategy: shorter chunks join.  [100]"),
 )
 
-_grounding = click.option(
-    "--grounding",
-    type=click.Choice(("strict", "lenient", _NO_CHOICE)),
-    help="Reject specific values that the chunk does not state (strict, the default), or keep and mark them.",
-)
-_strategy = click.option(
-    "--strategy", help="How documents are cut by default: character, sentence, paragraph or default."
-)
-_max = click.option("--max", "max_size", type=int, help="With --strategy: longest chunk.  [1200]")
-_min = click.option("--min", "min_size", type=int, help="With --strategy: shorter chunks join.  [100]")
-_name = click.argument("name")
-_language = click.option(
-    "--language",
-    help="The language of its documents: english (the default), german, … or simple for any other.",
-)
+
+def _choices(command: options.Command) -> options.Command:
+    """Adds the options of `create` and `set`."""
+    for option in reversed(_CHOICES):
+        command = option(command)
+    return command
 
 
 @click.group()
@@ -78,40 +86,18 @@ async def show(app: App, *, project: str) -> None:
 
 @projects.command()
 @_name
-@_description
-@_language
-@_extraction
-@_extractor
-@_grounding
-@_strategy
-@_max
-@_min
+@_choices
 @options.json
 @on_app
-async def create(
-    app: App,
-    *,
-    name: str,
-    description: str | None,
-    language: str | None,
-    extraction: str | None,
-    extractor: str | None,
-    grounding: str | None,
-    strategy: str | None,
-    max_size: int | None,
-    min_size: int | None,
-) -> None:
+async def create(app: App, /, *, name: str, **given: Any) -> None:
     """Create a project. Options that are not given follow the settings."""
     from whence.api.projects import ProjectCreate
     from whence.api.reading import read
 
-    chunking = _read_chunking(strategy, max_size, min_size)
-    choices = {"extraction": extraction, "extractor": extractor, "grounding": grounding, "chunking": chunking}
-    fields = _read_fields(description, language, **choices)
-    body = read(ProjectCreate, {"name": name, **fields})
+    body = read(ProjectCreate, {"name": name, **_read_fields(given)})
     app.extractors.require_known(body.config.extractor)
     made = await app.store.projects.create(
-        name=body.name, description=body.description, language=language, config=body.config.chosen()
+        name=body.name, description=body.description, language=given["language"], config=body.config.chosen()
     )
     _report(made, "Created")
 
@@ -128,14 +114,7 @@ async def rename(app: App, *, project: str, name: str) -> None:
 
 @projects.command("set")
 @_project
-@_description
-@_language
-@_extraction
-@_extractor
-@_grounding
-@_strategy
-@_max
-@_min
+@_choices
 @click.option(
     "--context",
     multiple=True,
@@ -145,28 +124,13 @@ async def rename(app: App, *, project: str, name: str) -> None:
 )
 @options.json
 @on_app
-async def set_project(
-    app: App,
-    *,
-    project: str,
-    description: str | None,
-    language: str | None,
-    extraction: str | None,
-    extractor: str | None,
-    grounding: str | None,
-    strategy: str | None,
-    max_size: int | None,
-    min_size: int | None,
-    context: tuple[str, ...],
-) -> None:
+async def set_project(app: App, /, *, project: str, context: tuple[str, ...], **given: Any) -> None:
     """Change the options that are given; the others stay. `default` resets one to the settings.
 
     A new language rebuilds the text index.
     """
     shown = _NO_CHOICE if context == (_NO_CHOICE,) else _reset(options.read_pairs("--context", context))
-    chunking = _read_chunking(strategy, max_size, min_size)
-    choices = {"extraction": extraction, "extractor": extractor, "grounding": grounding, "context": shown}
-    fields = _read_fields(description, language, **choices, chunking=chunking)
+    fields = _read_fields(given, context=shown)
     if not fields:
         raise click.UsageError("Nothing to change: give one of the options")
     await _change(app, project, fields, "Changed")
@@ -211,11 +175,15 @@ async def _change(app: App, project: str, fields: dict[str, Any], done: str) -> 
     _report(await change.apply(app.store, await find_project(app, project)), done)
 
 
-def _read_fields(description: str | None, language: str | None, **choices: Any) -> dict[str, Any]:
+def _read_fields(given: dict[str, Any], **more: Any) -> dict[str, Any]:
     """The options that were given, as fields of the API's requests. The value `default` becomes null."""
-    fields = {"language": language, "config": _reset(choices)}
-    given: dict[str, Any] = {name: value for name, value in fields.items() if value}
-    return given if description is None else {**given, "description": description or None}
+    names = ("extraction", "extractor", "grounding")
+    chunking = _read_chunking(given["strategy"], given["max_size"], given["min_size"])
+    config = _reset({**{name: given[name] for name in names}, **more, "chunking": chunking})
+    fields = {
+        name: value for name, value in {"language": given["language"], "config": config}.items() if value
+    }
+    return fields if given["description"] is None else {**fields, "description": given["description"] or None}
 
 
 def _read_chunking(strategy: str | None, max_size: int | None, min_size: int | None) -> Any:

@@ -31,7 +31,7 @@ class ExtractiveAnswerer:
     name = EXTRACTIVE
 
     def draft(self, request: AnswerRequest) -> Draft:
-        return _quote(request) or _tell_facts(request) or Draft(sources=(), parts=say(NOTHING_QUOTABLE))
+        return _quote(request) or _list_facts(request) or Draft(sources=(), parts=say(NOTHING_QUOTABLE))
 
 
 def _quote(request: AnswerRequest) -> Draft | None:
@@ -105,7 +105,7 @@ def _write(quoted: Sequence[Candidate]) -> tuple[list[str], tuple[Citation, ...]
     return pieces, tuple(citations)
 
 
-def _tell_facts(request: AnswerRequest) -> Draft | None:
+def _list_facts(request: AnswerRequest) -> Draft | None:
     facts = [fact for source in request.sources for fact in source.facts if fact.named]
     if all(fact.bare for fact in facts):
         return None

@@ -40,13 +40,13 @@ class Findings:
             self._found[subject] = {"name": name}
             self._names.setdefault(subject.name_key, name)
         for word, value in (properties or {}).items():
-            self.tell(subject, word, value)
+            self.set_property(subject, word, value)
         return subject
 
     def add_kind(self, kind: str, name: str, properties: Mapping[str, str] | None = None) -> Subject | None:
         return self.add(self.vocabulary.type_of(kind), name, properties)
 
-    def tell(self, subject: Subject, word: str, value: str, *, is_additional: bool = False) -> bool:
+    def set_property(self, subject: Subject, word: str, value: str, *, is_additional: bool = False) -> bool:
         """Sets a property; the last value counts. False if the type has none for the word and allows no additional one."""
         kind = self.vocabulary.schema.object_types[subject.type]
         name = self.vocabulary.property_of(subject.type, word)

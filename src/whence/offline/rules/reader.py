@@ -114,21 +114,25 @@ class Reader:
         """`REQ-12: The system must …`, as a line or as a heading."""
         subject = self._findings.add(self._findings.vocabulary.type_identified(identifier, text), identifier)
         if subject is not None:
-            self._findings.tell(subject, "description", self._tell_inline(text, subject))
+            self._findings.set_property(subject, "description", self._add_inline_pairs(text, subject))
             self._about = subject
         return subject
 
-    def _tell_inline(self, text: str, subject: Subject) -> str:
+    def _add_inline_pairs(self, text: str, subject: Subject) -> str:
         """Adds the pairs inside a sentence. Returns the text before the first."""
         pairs = [
-            pair for pair in _INLINE_PAIR.finditer(text) if self._tell(subject, pair["key"], pair["value"])
+            pair
+            for pair in _INLINE_PAIR.finditer(text)
+            if self._add_property(subject, pair["key"], pair["value"])
         ]
         return text[: pairs[0].start()].rstrip(" ,;(") if pairs else text
 
-    def _tell(self, subject: Subject, key: str, value: str) -> bool:
+    def _add_property(self, subject: Subject, key: str, value: str) -> bool:
         has_people = self._add_people(key, value, subject)
-        is_told = self._findings.tell(subject, key, value) or relate(subject, key, value, self._findings)
-        return is_told or has_people
+        is_set = self._findings.set_property(subject, key, value) or relate(
+            subject, key, value, self._findings
+        )
+        return is_set or has_people
 
     def _add_people(self, key: str, value: str, subject: Subject | None) -> bool:
         """Adds the people and organizations after a key such as `Owner` or `Attendees`. False if there are none."""
@@ -144,12 +148,12 @@ class Reader:
         is_dashed = bool(pair["dash"]) and not pair["mark"]
         if self._is_below(lists.LISTS["term_headings"]) and key.lower() not in lists.NO_TERMS:
             self._findings.add_kind("concept", key, {"description": value})
-        elif is_dashed or not self._tell_pair(key, value):
+        elif is_dashed or not self._add_pair(key, value):
             self._read_sentence(pair[0], begins=True)
 
-    def _tell_pair(self, key: str, value: str) -> bool:
+    def _add_pair(self, key: str, value: str) -> bool:
         """Adds a property of the last object, or an object if the key names a type. False if it is neither."""
-        if self._about is not None and self._tell(self._about, key, value):
+        if self._about is not None and self._add_property(self._about, key, value):
             return True
         vocabulary = self._findings.vocabulary
         type_name = vocabulary.type_named(key)
@@ -164,7 +168,7 @@ class Reader:
         findings = self._findings
         if begins and (found := identified(text)) and not found[1][:1].islower():
             self._identify(*found)
-        elif self._about is None or self._tell_inline(text, self._about) == text:
+        elif self._about is None or self._add_inline_pairs(text, self._about) == text:
             title = self._trail[0][1] if self._trail else ""
             self._about = read_definition(text, title, findings) or self._about
         for pair in _INLINE_PAIR.finditer(text):
@@ -187,13 +191,15 @@ class Reader:
         for row, subject in zip(rows, subjects, strict=True):
             for at, (head, cell) in enumerate(zip(heads, row, strict=True)):
                 if subject is not None and at != column and any(map(str.isalnum, cell)):
-                    self._tell_cell(subject, head, cell)
+                    self._add_cell(subject, head, cell)
 
-    def _tell_cell(self, subject: Subject, head: str, cell: str) -> None:
+    def _add_cell(self, subject: Subject, head: str, cell: str) -> None:
         self._add_people(head, cell, subject)
         if not relate(subject, head, cell, self._findings):
             is_statement = self._findings.vocabulary.type_named(head) == subject.type
-            self._findings.tell(subject, "description" if is_statement else head, cell, is_additional=True)
+            self._findings.set_property(
+                subject, "description" if is_statement else head, cell, is_additional=True
+            )
 
     def _name_column(self, heads: list[str], rows: list[list[str]]) -> int:
         """The column with the names: one headed as such, one headed with a type, or the first. Skips columns of plain numbers."""
