@@ -5,11 +5,10 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
-import pypdfium2 as pdfium
 import pytest
 from tests.api.ingesting import DOCUMENTS, data_of, error_of, ingest, upload
 from tests.files.office import pptx, xlsx
-from tests.files.pdf import pdf
+from tests.files.pdf import pdf, read_back
 from tests.graphs import key
 
 from whence.chunk_findings import ChunkExtraction, FoundObject, FoundValue
@@ -35,21 +34,10 @@ async def span_of(client: httpx.AsyncClient, document_id: str, words: str) -> An
     return data_of(await client.get(f"{DOCUMENTS}/{document_id}/spans", params=params))
 
 
-def read_back(content: bytes, page: dict[str, Any]) -> str:
+def inside(content: bytes, page: dict[str, Any]) -> str:
     """The text that pdfium finds inside the rectangles."""
-    document = pdfium.PdfDocument(content)
-    shown = document[page["page"] - 1]
-    left, bottom, right, top = shown.get_bbox()
-    words = []
-    for rect in page["rects"]:
-        x0, y0, x1, y1 = (rect[name] for name in ("x0", "y0", "x1", "y1"))
-        if page["rotation"] == 90:
-            x0, y0, x1, y1 = y0, 1 - x1, y1, 1 - x0
-        width, height = right - left, top - bottom
-        inside = (left + x0 * width, top - y1 * height, left + x1 * width, top - y0 * height)
-        words.append(shown.get_textpage().get_text_bounded(*inside).strip())
-    document.close()
-    return " ".join(words)
+    sides = ("x0", "y0", "x1", "y1")
+    return read_back(content, page["page"], ([rect[side] for side in sides] for rect in page["rects"]))
 
 
 async def test_a_span_has_its_words_and_their_rectangles(client: httpx.AsyncClient) -> None:
@@ -68,7 +56,7 @@ async def test_a_span_has_its_words_and_their_rectangles(client: httpx.AsyncClie
     (page,) = span["pages"]
     assert (page["page"], page["width"], page["height"], page["rotation"]) == (1, 595, 842, 0)
     assert page["reason"] is None
-    assert read_back(TWO_PAGES, page) == quote
+    assert inside(TWO_PAGES, page) == quote
     assert all(
         0 <= rect["x0"] < rect["x1"] <= 1 and 0 <= rect["y0"] < rect["y1"] <= 1 for rect in page["rects"]
     )
@@ -81,8 +69,8 @@ async def test_a_span_over_two_pages_has_rectangles_on_both(client: httpx.AsyncC
     text = await text_of(client, document)
     words = text[text.index("Ships of") : text.index("Nobody")].strip()
     first, second = (await span_of(client, document, words))["pages"]
-    assert read_back(TWO_PAGES, first) == "Ships of ten metres could land."
-    assert read_back(TWO_PAGES, second) == "Later the mole was raised by a metre."
+    assert inside(TWO_PAGES, first) == "Ships of ten metres could land."
+    assert inside(TWO_PAGES, second) == "Later the mole was raised by a metre."
     assert (second["rotation"], second["width"], second["height"]) == (90, 760, 520)
     assert text[second["start"] : second["end"]] == "Later the mole was raised by a metre."
 
@@ -98,7 +86,7 @@ async def test_an_update_has_rectangles_of_its_own(client: httpx.AsyncClient) ->
     )
     span = await span_of(client, document, "the wharf")
     assert span["version"] == 2
-    assert read_back(changed, span["pages"][0]) == "the wharf"
+    assert inside(changed, span["pages"][0]) == "the wharf"
 
 
 async def test_no_rectangles_are_guessed(client: httpx.AsyncClient, store: Store) -> None:
@@ -192,7 +180,7 @@ async def test_the_evidence_for_chunks_and_spans(client: httpx.AsyncClient) -> N
     ]
     assert found[0]["quote"] == chunk["content"] == found[0]["span"]["text"]
     assert [page["page"] for page in found[0]["span"]["pages"]] == [1, 2]
-    assert read_back(TWO_PAGES, found[1]["span"]["pages"][0]) == "the wharf"
+    assert inside(TWO_PAGES, found[1]["span"]["pages"][0]) == "the wharf"
     assert all(one["span"] is None for one in found[2:])
     bare = data_of(await client.post(EVIDENCE, json={"items": items[1:2], "includeRects": False}))["items"]
     assert bare[0]["span"]["pages"] == []
@@ -225,7 +213,7 @@ async def test_a_claim_has_the_rectangles_of_its_quote(client: httpx.AsyncClient
         view["id"],
         idents["dredged"],
     )
-    assert read_back(TWO_PAGES, quoted["span"]["pages"][0]) == "1911"
+    assert inside(TWO_PAGES, quoted["span"]["pages"][0]) == "1911"
     assert (other["found"], other["reason"]) == (False, "no_quote")
     path = f"{DOCUMENTS}/{document}/claims"
     claims = data_of(await client.get(path, params={"includeRects": "true", "property": "dredged"}))["items"]
@@ -309,6 +297,6 @@ async def test_the_citations_of_an_answer_have_rectangles(client: httpx.AsyncCli
     assert cited
     for one in cited:
         (page,) = one["pages"]
-        assert read_back(TWO_PAGES, page).split() == one["quote"].split()
+        assert inside(TWO_PAGES, page).split() == one["quote"].split()
     stored = (await client.post("/api/v1/chat", json={**question, "store": True})).json()
     assert [one["pages"] for one in stored["citations"]] == [one["pages"] for one in answer["citations"]]

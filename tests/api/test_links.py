@@ -137,6 +137,24 @@ async def test_things_that_are_absent(client: httpx.AsyncClient) -> None:
         )
 
 
+async def test_links_of_another_project(client: httpx.AsyncClient, store: Store, handbook: str) -> None:
+    told = await ask(client, store=True)
+    chunk = await first_chunk(store, {"documentId": handbook})
+    (one,) = (await say(store, chunk, thing("Leave", days=30))).objects
+    other = await store.projects.create(name="other")
+    _, secret = await store.keys.create(name="", scope="admin", project_id=other.id)
+    theirs = {"X-API-Key": secret.reveal()}
+    for path, code in {
+        f"d/{handbook}?span=0-8&v=1": "DOCUMENT",
+        f"o/{one}": "OBJECT",
+        f"a/{told['answerId']}": "ANSWER",
+        f"c/{told['conversationId']}": "CONVERSATION",
+    }.items():
+        params = {"url": f"{BASE}/{path}"}
+        data_of(await client.get(RESOLVE, params=params))
+        error_of(await client.get(RESOLVE, params=params, headers=theirs), 404, f"{code}_NOT_FOUND")
+
+
 @given(st.text("ab", max_size=30), st.text("ab", min_size=1, max_size=3), st.integers(0, 40))
 def test_the_nearest_equal_text(text: str, quote: str, near: int) -> None:
     every = [at for at in range(len(text)) if text.startswith(quote, at)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from email.message import EmailMessage
 from pathlib import Path
 
-from tests.files.office import docx, epub, html_body, odt, pptx, xlsx
+from tests.files.office import docx, epub, html_body, odp, odt, pptx, xlsx
 from tests.files.pdf import pdf
 
 HEADINGS = ("The grey heron", "Größe und Übermut")
@@ -101,6 +101,14 @@ def _documents() -> list[FileSample]:
             content=odt(paragraphs, table=ROWS),
             headings=HEADINGS,
             cells=cells,
+        ),
+        FileSample(
+            name="heron.odp",
+            mime="application/vnd.oasis.opendocument.presentation",
+            content=odp(slides, table=ROWS),
+            headings=HEADINGS,
+            cells=cells,
+            pages=on_slide,
         ),
         FileSample(
             name="heron.epub",

@@ -119,6 +119,31 @@ def xlsx(sheets: Mapping[str, Rows]) -> bytes:
     )
 
 
+def odp(
+    slides: Sequence[Sequence[str]], *, table: Rows = (), notes: Mapping[int, str] | None = None
+) -> bytes:
+    """The first text of a slide is its title, the others are a list; the table is on the last slide."""
+    pages = []
+    for number, (title, *texts) in enumerate(slides, 1):
+        items = "".join(f"<text:list-item><text:p>{escape(one)}</text:p></text:list-item>" for one in texts)
+        page = f"{_frame('title', f'<text:p>{escape(title)}</text:p>')}{_frame('outline', f'<text:list>{items}</text:list>')}"
+        page += _odf_table(table) if number == len(slides) else ""
+        page += _frame("footer", "<text:p>A footer</text:p>")
+        if notes and number in notes:
+            said = _frame("notes", f"<text:p>{escape(notes[number])}</text:p>")
+            page += f"<presentation:notes>{said}</presentation:notes>"
+        pages.append(f"<draw:page>{page}</draw:page>")
+    return _odf(
+        "application/vnd.oasis.opendocument.presentation",
+        f"<office:presentation>{''.join(pages)}</office:presentation>",
+    )
+
+
+def _frame(kind: str, content: str) -> str:
+    box = f"<draw:text-box>{content}</draw:text-box>"
+    return f'<draw:frame presentation:class="{kind}">{box}</draw:frame>'
+
+
 def odt(paragraphs: Iterable[str], *, table: Rows = (), encrypted: bool = False) -> bytes:
     """`encrypted` says so in the manifest, as an office program does; the text itself stays as it is."""
     body = "".join(
@@ -127,15 +152,25 @@ def odt(paragraphs: Iterable[str], *, table: Rows = (), encrypted: bool = False)
         else f"<text:p>{escape(paragraph)}</text:p>"
         for paragraph in paragraphs
     )
-    if table:
-        rows = (
-            "<table:table-row>"
-            + "".join(f"<table:table-cell><text:p>{escape(cell)}</text:p></table:table-cell>" for cell in row)
-            + "</table:table-row>"
-            for row in table
-        )
-        body += f'<table:table table:name="Table1"><table:table-column/>{"".join(rows)}</table:table>'
-    mime = "application/vnd.oasis.opendocument.text"
+    body = f"<office:text>{body}{_odf_table(table)}</office:text>"
+    return _odf("application/vnd.oasis.opendocument.text", body, encrypted=encrypted)
+
+
+def _odf_table(table: Rows) -> str:
+    rows = (
+        "<table:table-row>"
+        + "".join(f"<table:table-cell><text:p>{escape(cell)}</text:p></table:table-cell>" for cell in row)
+        + "</table:table-row>"
+        for row in table
+    )
+    return (
+        f'<table:table table:name="Table1"><table:table-column/>{"".join(rows)}</table:table>'
+        if table
+        else ""
+    )
+
+
+def _odf(mime: str, body: str, *, encrypted: bool = False) -> bytes:
     secret = "<manifest:encryption-data/>" if encrypted else ""
     manifest = (
         f'<manifest:manifest xmlns:manifest="{_ODF}:manifest:1.0">'
@@ -143,11 +178,17 @@ def odt(paragraphs: Iterable[str], *, table: Rows = (), encrypted: bool = False)
         f'<manifest:file-entry manifest:full-path="content.xml" manifest:media-type="text/xml">{secret}'
         "</manifest:file-entry></manifest:manifest>"
     )
-    content = (
-        f'<office:document-content xmlns:office="{_ODF}:office:1.0" xmlns:text="{_ODF}:text:1.0" '
-        f'xmlns:table="{_ODF}:table:1.0" office:version="1.2">'
-        f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"
+    names = " ".join(
+        f'xmlns:{name}="{_ODF}:{urn}:1.0"'
+        for name, urn in {
+            "office": "office",
+            "text": "text",
+            "table": "table",
+            "presentation": "presentation",
+            "draw": "drawing",
+        }.items()
     )
+    content = f'<office:document-content {names} office:version="1.2"><office:body>{body}</office:body></office:document-content>'
     return zipped(
         {"content.xml": _XML + content, "META-INF/manifest.xml": _XML + manifest}, first=("mimetype", mime)
     )

@@ -3,8 +3,11 @@
 import hashlib
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from typing import NamedTuple
+
+import pypdfium2 as pdfium
 
 _WIDTH, _HEIGHT = 595, 842
 _LEFT, _TOP = 60, 780
@@ -55,10 +58,14 @@ def pdf(
     return _write(contents, font, key=key, encryption=encryption, compressed=compressed, shown=shown)
 
 
-def scanned_pdf(pages: int, picture: bytes = bytes(range(256)) * 4, width: int = 32) -> bytes:
+def scanned_pdf(
+    pages: int, picture: bytes = bytes(range(256)) * 4, width: int = 32, *, shown: Sequence[str] = ()
+) -> bytes:
     """Pages that show a picture, as a scanner makes them. It has a byte of grey for each pixel."""
     content = f"q {_WIDTH} 0 0 {_HEIGHT} 0 0 cm /Im1 Do Q".encode()
-    return _write([content] * pages, _Font({}), compressed=True, picture=picture, picture_width=width)
+    return _write(
+        [content] * pages, _Font({}), compressed=True, picture=picture, picture_width=width, shown=shown
+    )
 
 
 def _content(paragraphs: Sequence[str], font: _Font) -> bytes:
@@ -183,3 +190,35 @@ def _rc4(key: bytes, content: bytes) -> bytes:
         state[i], state[j] = state[j], state[i]
         out.append(byte ^ state[(state[i] + state[j]) % 256])
     return bytes(out)
+
+
+def placed_pdf(pages: Sequence[Sequence[tuple[float, float, str]]], shown: Sequence[str] = ()) -> bytes:
+    """Each page is a list of lines with their places, from the bottom left corner, in points."""
+    font = _Font({})
+    contents = [
+        b"\n".join(
+            [
+                b"BT",
+                *(f"1 0 0 1 {x} {y} Tm ".encode() + _shown(line, _SIZE, font) for x, y, line in page),
+                b"ET",
+            ]
+        )
+        for page in pages
+    ]
+    return _write(contents, font, compressed=True, shown=shown)
+
+
+def read_back(content: bytes, number: int, rects: Iterable[Sequence[float]]) -> str:
+    """The text that pdfium finds inside rectangles of a page as it is shown."""
+    with closing(pdfium.PdfDocument(content)) as document:
+        page = document[number - 1]
+        left, bottom, right, top = page.get_bbox()
+        width, height = right - left, top - bottom
+        words = []
+        for rect in rects:
+            x0, y0, x1, y1 = rect
+            for _ in range(page.get_rotation() // 90):
+                x0, y0, x1, y1 = y0, 1 - x1, y1, 1 - x0
+            inside = (left + x0 * width, top - y1 * height, left + x1 * width, top - y0 * height)
+            words.append(page.get_textpage().get_text_bounded(*inside).strip())
+        return " ".join(words)

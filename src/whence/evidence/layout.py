@@ -22,6 +22,8 @@ Boxes = NDArray[np.int32]
 
 _HEADING = re.compile(r"#{1,6} ")
 """The parser adds it to headings; code on the page may also begin so."""
+_IS_SHOWN = np.array([not chr(code).isspace() for code in range(0x3002)])
+"""By the code of a character; those beyond are no white space."""
 _MOST_HYPHENS = 20
 _SURE = 12
 """Characters of a line that occurs once on the page, and so ends a part that differs."""
@@ -61,7 +63,9 @@ class PageLayout:
         """`text` is the stored text of the page."""
         offsets, found = align(text, page.text)
         placed = found >= 0
-        rest = np.setdiff1d(np.arange(len(page.text)), found[placed])
+        is_rest = np.ones(len(page.text), np.bool_)
+        is_rest[found[placed]] = False
+        rest = np.flatnonzero(is_rest)
         order = np.concatenate([np.where(placed, found, 0), rest])
         boxes = np.frombuffer(page.boxes, np.uint16).reshape(-1, 4)[order]
         for kind, box in _NO_BOX.items():
@@ -136,18 +140,21 @@ class PageLayout:
 
 def align(text: str, shown: str) -> tuple[Places, Places]:
     """The offsets of the visible characters of `text`, and for each its index in `shown` or the reason why it has none."""
-    offsets = np.array([at for at, one in enumerate(text) if not one.isspace()], np.int64)
+    codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+    offsets = np.flatnonzero(_IS_SHOWN[np.minimum(codes, len(_IS_SHOWN) - 1)])
     found = np.full(len(offsets), _UNPLACED)
     whole = "".join(text.split())
     at = reached = 0
     is_sure = True
     for line in text.split("\n"):
         wanted = "".join(line.split())
+        if not wanted:
+            continue
         for added in _added(line, wanted):
-            rest = "".join(one for place, one in enumerate(wanted) if place not in added)
+            own = [place for place in range(len(wanted)) if place not in added] if added else slice(None)
+            rest = "".join(wanted[place] for place in own) if isinstance(own, list) else wanted
             place = _find(rest, shown, reached, whole, is_sure=is_sure)
             if place >= 0:
-                own = np.array([number not in added for number in range(len(wanted))], np.bool_)
                 found[at : at + len(wanted)] = _ADDED
                 found[at : at + len(wanted)][own] = np.arange(place, place + len(rest))
                 reached, is_sure = place + len(rest), True

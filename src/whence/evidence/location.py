@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 from whence.chunk.boundaries import line_feeds
 from whence.chunk.markdown import landmarks
 from whence.models import Page
-from whence.parse.detect import MAIL, PPTX, XLSX
+from whence.parse.detect import MAIL, ODP, PPTX, XLSX
 
 LocationKind = Literal["page", "slide", "row", "part", "section", "text"]
 
 _TABLES = {"text/csv", "text/tab-separated-values", XLSX}
-_SLIDES = {PPTX, "application/vnd.oasis.opendocument.presentation"}
+_SLIDES = {PPTX, ODP}
 _RULE = re.compile(r"\|[\s|:-]*-[\s|:-]*\|")
 _MAIL_HEADERS = re.compile(r"\A(?:#[^\n]*\n\n)?(?:(?:From|To|Cc|Date|Attachment): [^\n]*(?:\n|\Z))*")
 

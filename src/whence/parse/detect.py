@@ -11,6 +11,7 @@ DOCX = OFFICE + "wordprocessingml.document"
 PPTX = OFFICE + "presentationml.presentation"
 XLSX = OFFICE + "spreadsheetml.sheet"
 ODT = "application/vnd.oasis.opendocument.text"
+ODP = "application/vnd.oasis.opendocument.presentation"
 EPUB = "application/epub+zip"
 PDF = "application/pdf"
 MARKDOWN = "text/markdown"
@@ -26,7 +27,9 @@ PNG = "image/png"
 JPEG = "image/jpeg"
 TIFF = "image/tiff"
 
-ZIPPED = frozenset({DOCX, PPTX, XLSX, ODT, EPUB})
+NAMED_ZIPS = (ODT, ODP, EPUB)
+"""Formats that are zip files whose first entry names the type."""
+ZIPPED = frozenset({DOCX, PPTX, XLSX, *NAMED_ZIPS})
 """Formats that are zip files."""
 IMAGES = frozenset({PNG, JPEG, TIFF})
 """Pictures, which only OCR can read."""
@@ -68,7 +71,7 @@ _TEXT_FORMATS = _CODE_FORMATS | {
     MAIL: (".eml",),
 }
 _TEXT_SUFFIXES = {suffix: mime for mime, suffixes in _TEXT_FORMATS.items() for suffix in suffixes}
-_ZIP_SUFFIXES = {".docx": DOCX, ".pptx": PPTX, ".xlsx": XLSX, ".odt": ODT, ".epub": EPUB}
+_ZIP_SUFFIXES = {".docx": DOCX, ".pptx": PPTX, ".xlsx": XLSX, ".odt": ODT, ".odp": ODP, ".epub": EPUB}
 _IMAGE_ENDINGS = {".png": PNG, ".jpg": JPEG, ".jpeg": JPEG, ".tif": TIFF, ".tiff": TIFF}
 _ENDINGS = {**_TEXT_SUFFIXES, **_ZIP_SUFFIXES, **_IMAGE_ENDINGS, ".pdf": PDF, ".rtf": RTF}
 _KNOWN_TYPES = MimeTypes()
@@ -151,8 +154,7 @@ def type_of_ending(ending: str) -> str | None:
 
 
 def _zip_format(head: bytes, suffix: str) -> str:
-    # ODT and EPUB files begin with an entry that names the type.
-    for mime in (ODT, EPUB):
+    for mime in NAMED_ZIPS:
         if head[30:].startswith(b"mimetype" + mime.encode() + b"PK"):
             return mime
     names = re.findall(rb"PK\x03\x04.{26}([\x20-\x7e]{1,100})", head, re.DOTALL)

@@ -17,7 +17,7 @@ IDS = [source.id or "" for source in SOURCES]
 PIECES = st.lists(
     st.one_of(
         st.sampled_from([f"[{ident}]" for ident in IDS]),
-        st.sampled_from(["A word", " ", ". ", "\n", "`x[1]`", "[7]"]),
+        st.sampled_from(["A word", " ", ". ", "\n", "`x[1]`", "[7]", "犬は🙂。", "👩‍👩‍👧"]),
     ),
     max_size=12,
 )

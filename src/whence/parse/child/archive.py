@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from whence.parse.detect import EPUB, ODT, ZIP_FOLDERS
+from whence.parse.detect import NAMED_ZIPS, ZIP_FOLDERS
 from whence.parse.parsed import MEGABYTE, Refused, in_megabytes
 
 _MOST_ENTRIES = 20_000
@@ -33,7 +33,7 @@ def inspect(path: Path, *, most: int) -> str:
 
 def _format(archive: zipfile.ZipFile) -> str:
     said = _read_small(archive, "mimetype").strip().decode(errors="replace")
-    if said in {ODT, EPUB}:
+    if said in NAMED_ZIPS:
         return said
     for folder, mime in ZIP_FOLDERS.items():
         if any(name.startswith(folder) for name in archive.namelist()):

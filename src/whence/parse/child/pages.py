@@ -23,10 +23,11 @@ from whence.parse.shown import SCALE, UNWANTED, ShownPage
 _HIGHEST = 4000
 """Pixels of a picture; a page that is long for its width becomes narrower."""
 # pdfium writes one of the last two, and no line end, for a hyphen at the end of a line.
-_LINE_ENDS = np.array([ord(end) for end in "\r\n\ufffe\x02"], np.uint32)
-_NOT_SHOWN = np.array(
-    [code for code in range(0x10000) if chr(code).isspace() or UNWANTED.match(chr(code))], np.uint32
-)
+_ENDS_LINE, _IS_SHOWN = np.zeros(0x10000, np.bool_), np.ones(0x10000, np.bool_)
+_ENDS_LINE[[ord(end) for end in "\r\n\ufffe\x02"]] = True
+_IS_SHOWN[
+    [code for code in (*range(0x3001), 0xFFFE, 0xFFFF) if chr(code).isspace() or UNWANTED.match(chr(code))]
+] = False
 _THIN = 0.05
 """Points. A glyph without an outline has a box without a height."""
 _LESS = 0.01
@@ -92,8 +93,9 @@ def image(path: Path, number: int, width: int, mime: str) -> tuple[dict[str, Any
 def _read_page(page: pdfium.PdfPage, text: pdfium.PdfTextPage, number: int) -> ShownPage:
     count, handle = text.count_chars(), ctypes.cast(text.raw, _POINTER).value
     codes = _codes(text, handle, count)
-    lines = np.isin(codes, _LINE_ENDS).cumsum()
-    kept = np.flatnonzero(~np.isin(codes, _NOT_SHOWN))
+    small = np.where(codes < len(_IS_SHOWN), codes, ord("x"))  # letters beyond are like others
+    lines = _ENDS_LINE[small].cumsum()
+    kept = np.flatnonzero(_IS_SHOWN[small])
     boxes = _boxes(handle, kept.tolist())
     for at in np.flatnonzero(boxes[:, 3] - boxes[:, 1] < _THIN):
         boxes[at] = text.get_charbox(int(kept[at]), loose=True)
@@ -116,7 +118,7 @@ def _codes(text: pdfium.PdfTextPage, handle: int | None, count: int) -> NDArray[
     buffer = (ctypes.c_ushort * (count + 1))()
     codes: NDArray[np.uint32]
     if raw.FPDFText_GetText(text, 0, count, buffer) == count + 1:  # it left none out
-        codes = np.array(buffer[:count], np.uint32)
+        codes = np.frombuffer(buffer, np.uint16, count).astype(np.uint32)
     else:
         codes = np.fromiter(map(_unicode_at, repeat(handle, count), range(count)), np.uint32, count)
     for at in np.flatnonzero((codes >= _HIGH_SURROGATE) & (codes < _NO_SURROGATE)):

@@ -1,12 +1,18 @@
 """Opens PDF files with pdfium, and reads the plain text of their pages."""
 
+import math
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pypdfium2 as pdfium
+from pypdfium2 import raw
 
 from whence.parse.parsed import Refused
+
+_SAMPLE = 40
+"""Characters of a page whose direction is looked at."""
 
 
 @contextmanager
@@ -36,5 +42,22 @@ def texts(path: Path) -> dict[int, str]:
 def text_page(
     document: pdfium.PdfDocument, number: int
 ) -> Iterator[tuple[pdfium.PdfPage, pdfium.PdfTextPage]]:
+    """Lines that are shown on their side are read as if they were upright: pdfium mixes up their order otherwise."""
     with closing(document[number - 1]) as page, closing(page.get_textpage()) as text:
-        yield page, text
+        shown = page.get_rotation()
+        upright = _direction(text)
+        if upright in (None, shown):
+            yield page, text
+            return
+        page.set_rotation(upright)
+        with closing(page.get_textpage()) as turned:
+            page.set_rotation(shown)
+            yield page, turned
+
+
+def _direction(text: pdfium.PdfTextPage) -> int | None:
+    """The rotation of the page with which most of its characters are upright, in degrees."""
+    count = text.count_chars()
+    angles = (raw.FPDFText_GetCharAngle(text, at) for at in range(0, count, count // _SAMPLE + 1))
+    turns = Counter(round(math.degrees(angle) / 90) % 4 * 90 for angle in angles if angle >= 0)
+    return turns.most_common(1)[0][0] if turns else None

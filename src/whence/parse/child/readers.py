@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 
 from whence.models import Page, is_blank
 from whence.parse import ocr
-from whence.parse.child import archive, pdf
+from whence.parse.child import archive, odp, pdf
 from whence.parse.child.kreuzberg import (
     MARK,
     date_of,
@@ -26,7 +26,7 @@ from whence.parse.child.kreuzberg import (
 )
 from whence.parse.dates import file_date
 from whence.parse.decode import decode
-from whence.parse.detect import DOCX, EPUB, HTML, MAIL, PDF, PPTX, ZIPPED
+from whence.parse.detect import DOCX, EPUB, HTML, MAIL, ODP, PDF, PPTX, ZIPPED
 from whence.parse.parsed import Parsed, Refused, join_pages
 
 # Pictures and embedded files may be large, and no text is read from them.
@@ -205,6 +205,7 @@ def _read_body(message: EmailMessage) -> str:
 _READERS: dict[str, Callable[[Path], Parsed]] = {
     PDF: pdf.read,
     PPTX: _read_pptx,
+    ODP: odp.read,
     DOCX: _read_docx,
     EPUB: lambda path: Parsed(
         text=without_link_targets(without_pictures(extract(path, EPUB).content)), mime=EPUB

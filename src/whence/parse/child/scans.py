@@ -18,6 +18,8 @@ from whence.parse.shown import SCALE, ShownPage
 _LONGEST = 2000
 """Pixels of the longer side of the picture that is read."""
 _MOST_PIXELS = 50_000_000
+_SURE = 0.85
+"""Confidence of a page that is not tried upside down."""
 _OPTIONS = {
     "Global.log_level": "critical",
     "EngineConfig.onnxruntime.intra_op_num_threads": 1,
@@ -31,7 +33,7 @@ _OPTIONS = {
 def scan(path: Path, number: int, mime: str) -> tuple[dict[str, Any], bytes]:
     """The recognised text of a page, with the box of each word, as `ShownPage.packed`; and the mean confidence."""
     pixels, (width, height, rotation) = _picture(path, number, mime)
-    found = _engine()(pixels, use_cls=False, return_word_box=True) if pixels.min() < pixels.max() else None
+    found, turns = _recognised(pixels) if pixels.min() < pixels.max() else (None, 0)
     lines = []
     if found is not None and found.txts:
         lines = list(zip(found.txts, found.word_results, map(_around, found.boxes), strict=True))
@@ -44,8 +46,10 @@ def scan(path: Path, number: int, mime: str) -> tuple[dict[str, Any], bytes]:
         characters.append(letters)
         places += [place for word, place in known for _ in word]
         numbers += [line] * len(letters)
-    scale = np.array([pixels.shape[1], pixels.shape[0]] * 2)
-    boxes = (np.array(places, float).reshape(-1, 4) / scale).clip(0, 1) * SCALE
+    across, down = pixels.shape[1::-1] if turns % 2 == 0 else pixels.shape[:2]
+    boxes = np.array(places, float).reshape(-1, 4) / (across, down, across, down)
+    for _ in range(turns):
+        boxes = np.stack([1 - boxes[:, 3], boxes[:, 0], 1 - boxes[:, 1], boxes[:, 2]], axis=1)
     page = ShownPage(
         number=number,
         width=width,
@@ -53,11 +57,38 @@ def scan(path: Path, number: int, mime: str) -> tuple[dict[str, Any], bytes]:
         rotation=rotation,
         text="".join(characters),
         lines=np.array(numbers, np.uint16).tobytes(),
-        boxes=np.rint(boxes).astype(np.uint16).tobytes(),
+        boxes=np.rint(boxes.clip(0, 1) * SCALE).astype(np.uint16).tobytes(),
     )
     head, content = page.packed()
-    confidence = float(np.mean(found.scores)) if found is not None and lines else 0.0
-    return {"page": head, "text": "\n".join(text for text, *_ in lines), "confidence": confidence}, content
+    answer = {"page": head, "text": "\n".join(text for text, *_ in lines), "confidence": _confidence(found)}
+    return answer, content
+
+
+def _recognised(pixels: NDArray[np.uint8]) -> tuple[Any, int]:
+    """The lines, and by how many quarters of a turn, counter-clockwise, the picture was turned to read them.
+
+    A page whose lines stand upright lies on its side; one that is read badly may be upside down.
+    """
+    upright = _read(pixels, 0)
+    if not upright.txts:
+        return upright, 0
+    sizes = np.array([np.ptp(np.asarray(corners), axis=0) for corners in upright.boxes])
+    if (sizes[:, 1] > sizes[:, 0]).mean() > 1 / 2:
+        tried = {turns: _read(pixels, turns) for turns in (1, 3)}
+    else:
+        tried = {0: upright}
+        if _confidence(upright) < _SURE:
+            tried[2] = _read(pixels, 2)
+    turns = max(tried, key=lambda one: _confidence(tried[one]))
+    return tried[turns], turns
+
+
+def _read(pixels: NDArray[np.uint8], turns: int) -> Any:
+    return _engine()(np.ascontiguousarray(np.rot90(pixels, turns)), use_cls=False, return_word_box=True)
+
+
+def _confidence(found: Any) -> float:
+    return float(np.mean(found.scores)) if found is not None and found.txts else 0.0
 
 
 def _around(corners: Any) -> tuple[float, ...]:

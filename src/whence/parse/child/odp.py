@@ -1,0 +1,94 @@
+"""ODP: the slides of a presentation with titles as headings, lists, tables and the notes of the speaker."""
+
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree as ET
+
+from whence.parse.dates import file_date
+from whence.parse.detect import ODP
+from whence.parse.parsed import Parsed, Refused, join_pages
+
+_PRESENTATION = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
+_DATES = (
+    "{http://purl.org/dc/elements/1.1/}date",
+    "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}creation-date",
+)
+_SPACES = {"s", "tab", "line-break"}
+# Placeholders that repeat on every slide.
+_REPEATED = {"header", "footer", "date-time", "page-number"}
+
+
+class _Block(NamedTuple):
+    kind: str
+    text: str
+
+
+def read(path: Path) -> Parsed:
+    """A slide is a page."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            with archive.open("content.xml") as content:
+                text, pages = join_pages(_slides(content))
+            dates = [_date(archive, name) for name in _DATES]
+    except (KeyError, ET.ParseError) as exc:
+        raise Refused("corrupt", cause=f"{type(exc).__name__}: {exc}") from exc
+    return Parsed(text=text, mime=ODP, pages=pages, dated_at=file_date(*dates))
+
+
+def _slides(content: zipfile.ZipExtFile) -> list[str]:
+    """Goes through the file once, without recursion, and keeps nothing of a paragraph that was read."""
+    slides: list[str] = []
+    blocks: list[_Block] = []
+    cells: list[str] = []
+    inside: list[str] = []
+    for event, part in ET.iterparse(content, events=("start", "end")):  # noqa: S314 - no network, no files, limited memory
+        name = part.tag.rpartition("}")[2]
+        if event == "start":
+            inside.append(part.get(f"{_PRESENTATION}class", name) if name == "frame" else name)
+            continue
+        inside.pop()
+        if name in _SPACES:
+            part.text = " "
+        elif name == "page":
+            slides.append(_joined(blocks))
+            blocks = []
+        elif name == "table-cell":
+            cells.append(" ".join(part.itertext()))
+        elif name == "table-row":
+            blocks.append(_Block("row", f"| {' | '.join(' '.join(cell.split()) for cell in cells)} |"))
+            cells = []
+        elif name in {"p", "h"} and "table-cell" not in inside:
+            said = " ".join("".join(part.itertext()).split())
+            if said and not _REPEATED & {*inside}:
+                blocks.append(_Block(_kind(inside), said))
+            part.clear()
+    return slides
+
+
+def _kind(inside: list[str]) -> str:
+    if "notes" in inside:
+        return "note"
+    return "title" if "title" in inside else "item" if "list-item" in inside else "paragraph"
+
+
+def _joined(blocks: list[_Block]) -> str:
+    """Items of a list and rows of a table have no blank line between them; notes come last."""
+    marks = {"title": "## ", "item": "- "}
+    out, before = "", ""
+    for kind, text in blocks:
+        if kind == "note":
+            continue
+        out += ("\n" if kind == before and kind in {"item", "row"} else "\n\n") + marks.get(kind, "") + text
+        if kind == "row" and before != "row":
+            out += "\n" + "| --- " * text.count(" | ") + "| --- |"
+        before = kind
+    notes = "\n".join(text for kind, text in blocks if kind == "note")
+    return f"{out}\n\nNotes: {notes}" if notes else out
+
+
+def _date(archive: zipfile.ZipFile, tag: str) -> str | None:
+    if "meta.xml" not in archive.namelist():
+        return None
+    found = next(ET.fromstring(archive.read("meta.xml")).iter(tag), None)  # noqa: S314 - as above
+    return None if found is None else found.text
