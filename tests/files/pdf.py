@@ -1,6 +1,7 @@
 """PDF files, written by hand: pages of headings and paragraphs in any alphabet, encrypted or not, or without text."""
 
 import hashlib
+import math
 import re
 import zlib
 from collections.abc import Iterable, Sequence
@@ -192,16 +193,16 @@ def _rc4(key: bytes, content: bytes) -> bytes:
     return bytes(out)
 
 
-def placed_pdf(pages: Sequence[Sequence[tuple[float, float, str]]], shown: Sequence[str] = ()) -> bytes:
-    """Each page is a list of lines with their places, from the bottom left corner, in points."""
+def placed_pdf(
+    pages: Sequence[Sequence[tuple[float, float, str]]], *, shown: Sequence[str] = (), angle: int = 0
+) -> bytes:
+    """Each page is a list of lines with their places, from the bottom left corner, in points. `angle` turns each counter-clockwise."""
     font = _Font({})
+    along, up = round(math.cos(math.radians(angle))), round(math.sin(math.radians(angle)))
     contents = [
         b"\n".join(
-            [
-                b"BT",
-                *(f"1 0 0 1 {x} {y} Tm ".encode() + _shown(line, _SIZE, font) for x, y, line in page),
-                b"ET",
-            ]
+            f"BT {along} {up} {-up} {along} {x} {y} Tm ".encode() + _shown(line, _SIZE, font) + b" ET"
+            for x, y, line in page
         )
         for page in pages
     ]

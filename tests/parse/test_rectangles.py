@@ -72,23 +72,40 @@ ODD = {
 def test_sentences_and_words_have_exactly_their_letters_in_their_rectangles(
     what: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "odd.pdf"
-    path.write_bytes(ODD[what])
+    require_exact(ODD[what], tmp_path)
+
+
+@pytest.mark.parametrize("turn", [0, 90, 180, 270])
+@pytest.mark.parametrize("angle", [0, 90, 180, 270])
+def test_turned_lines_keep_their_order(angle: int, turn: int, tmp_path: Path) -> None:
+    lines = [f"In the year {year} the harbour had {year - 1800} ships and" for year in range(1901, 1907)]
+    places = {0: (60, 780, 0, -14), 90: (60, 60, 14, 0), 180: (540, 60, 0, 14), 270: (540, 780, -14, 0)}
+    x, y, right, up = places[angle]
+    page = [(x + right * number, y + up * number, line) for number, line in enumerate(lines)]
+    text = require_exact(placed_pdf([page], shown=[f"/Rotate {turn}"], angle=angle), tmp_path)
+    assert [line for line in text.split("\n") if line] == lines
+
+
+def require_exact(content: bytes, folder: Path) -> str:
+    """Gives the stored text."""
+    path = folder / "odd.pdf"
+    path.write_bytes(content)
     parsed = reader.read(path)
     seen = 0
     for page in parsed.pages:
         text = parsed.text[page.start : page.end]
-        answer, content = pages.shown(path, [page.number])
-        shown, _ = ShownPage.unpacked(answer["pages"][0], content)
+        answer, packed = pages.shown(path, [page.number])
+        shown, _ = ShownPage.unpacked(answer["pages"][0], packed)
         layout = Layout.aligned(shown, text)
         words = [found.span() for found in re.finditer(r"\S+", text)]
         for start, end in [(start, end) for _, start, end in sentences(text)] + words:
             found = layout.rects(start, end)
             assert not isinstance(found, str), (found, text[start:end])
-            assert letters(read_back(ODD[what], page.number, found)) == letters(text[start:end])
+            assert letters(read_back(content, page.number, found)) == letters(text[start:end])
             assert all(0 <= one.x0 < one.x1 <= 1 and 0 <= one.y0 < one.y1 <= 1 for one in found)
             seen += 1
     assert seen > 1
+    return parsed.text
 
 
 def letters(text: str) -> list[str]:

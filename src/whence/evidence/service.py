@@ -28,6 +28,8 @@ from whence.store.originals import Originals
 
 log = logging.getLogger("whence.evidence")
 T = TypeVar("T")
+KnownText = tuple[str | None, tuple[Heading, ...]]
+"""A text, unless it is long, and its headings."""
 Size = tuple[float, float, int]
 """Width, height, rotation."""
 
@@ -39,8 +41,12 @@ CONTEXT = 160
 """Characters before and after a span."""
 _IMAGES = 32 << 20
 """Bytes of pictures that are kept."""
-_OUTLINES = 100_000
-"""Headings that are kept, and sizes of pages."""
+_SIZES = 100_000
+"""Sizes of pages that are kept."""
+_TEXTS = 8 << 20
+"""Characters of texts that are kept."""
+_LONG = _TEXTS // 4
+"""Characters of a text that is not kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,8 +123,8 @@ class Evidence:
         """`parser` has a process of its own for pages, so that they do not wait for documents that are parsed."""
         self._store, self._originals, self._parser = store, originals, parser
         self._images = Kept[bytes](_IMAGES)
-        self._outlines = Kept[tuple[Heading, ...]](_OUTLINES)
-        self._sizes_kept = Kept[Mapping[int, Size]](_OUTLINES)
+        self._texts = Kept[KnownText](_TEXTS)
+        self._sizes_kept = Kept[Mapping[int, Size]](_SIZES)
 
     async def span(self, document: Document, start: int, end: int) -> FoundSpan:
         """Raises `InvalidParameter` if the text does not have the span, and `NotFound` if there is no text."""
@@ -163,13 +169,14 @@ class Evidence:
         around = [
             _around(span, whole=needs_text(one.mime)) for span, one in zip(wanted, documents, strict=True)
         ]
-        pieces = await self._store.evidence.pieces(project_id, around)
+        texts = {one.id: await self._text(one) for one in documents}
+        pieces = await self._pieces(project_id, around, texts)
         placed = await self._rects(found, wanted) if rects else {}
         answers = []
         for span, document, piece, wider in zip(wanted, documents, pieces, around, strict=True):
             at = span.start - wider.start
             text, before = piece[at : at + span.end - span.start], piece[:at]
-            headings = trail(await self._outline(document), span.start)
+            headings = trail(texts[document.id][1], span.start)
             answers.append(
                 FoundSpan(
                     document_id=document.id,
@@ -190,16 +197,30 @@ class Evidence:
             )
         return answers
 
-    async def _outline(self, document: PagedDocument) -> tuple[Heading, ...]:
-        if is_code(document.mime):
-            return ()
+    async def _text(self, document: PagedDocument) -> KnownText:
         key = document.id, document.version
-        outline = self._outlines.get(key)
-        if outline is None:
+        known = self._texts.get(key)
+        if known is None:
             text, _ = await self._store.documents.content(document.id, project_id=document.project_id)
-            outline = headings_of(text or "")
-            self._outlines.put(key, outline, len(outline) + 1)
-        return outline
+            outline = () if is_code(document.mime) else headings_of(text or "")
+            kept = text if text and len(text) <= _LONG else None
+            known = kept, outline
+            self._texts.put(key, known, len(kept or "") + len(outline) + 1)
+        return known
+
+    async def _pieces(
+        self,
+        project_id: UUID,
+        spans: Sequence[TextSpan],
+        texts: Mapping[UUID, KnownText],
+    ) -> list[str]:
+        long = [span for span in spans if texts[span.document_id][0] is None]
+        read = iter(await self._store.evidence.pieces(project_id, long) if long else ())
+        whole = [texts[span.document_id][0] for span in spans]
+        return [
+            next(read) if text is None else text[span.start : span.end]
+            for span, text in zip(spans, whole, strict=True)
+        ]
 
     async def _rects(
         self, found: Mapping[UUID, PagedDocument], wanted: Sequence[TextSpan]

@@ -32,10 +32,20 @@ def texts(path: Path) -> dict[int, str]:
         with opened(path) as document:
             for number in range(1, len(document) + 1):
                 with text_page(document, number) as (_, text):
-                    found[number] = text.get_text_bounded()
+                    found[number] = _inside(text)
     except Refused:
         pass  # kreuzberg decides whether the document can be read
     return found
+
+
+def _inside(text: pdfium.PdfTextPage) -> str:
+    """The text inside the page. For turned text pdfium leaves out line ends, unless it is asked for all text of the page."""
+    inside: str = text.get_text_bounded()
+    if _direction(text):
+        whole: str = text.get_text_range()
+        if "".join(whole.split()) == "".join(inside.split()):
+            return whole
+    return inside
 
 
 @contextmanager
@@ -59,5 +69,5 @@ def _direction(text: pdfium.PdfTextPage) -> int | None:
     """The rotation of the page with which most of its characters are upright, in degrees."""
     count = text.count_chars()
     angles = (raw.FPDFText_GetCharAngle(text, at) for at in range(0, count, count // _SAMPLE + 1))
-    turns = Counter(round(math.degrees(angle) / 90) % 4 * 90 for angle in angles if angle >= 0)
+    turns = Counter(-round(math.degrees(angle) / 90) % 4 * 90 for angle in angles if angle >= 0)
     return turns.most_common(1)[0][0] if turns else None
