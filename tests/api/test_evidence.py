@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 from tests.api.ingesting import DOCUMENTS, data_of, error_of, ingest, upload
-from tests.files.office import pptx, xlsx
+from tests.files.office import odp, pptx, xlsx
 from tests.files.pdf import pdf, read_back
 from tests.graphs import key
 
@@ -127,6 +127,13 @@ async def test_every_kind_of_document_has_locations(client: httpx.AsyncClient) -
     mail = b"From: a@example.org\nTo: b@example.org\nSubject: Tides\n\nThe tide is high at noon.\n"
     places = [
         ("slides.pptx", slides, "Goodbye", "slide", "slide 2"),
+        (
+            "slides.odp",
+            odp([["First slide", "Welcome"], ["Second slide", "Goodbye"]]),
+            "Goodbye",
+            "slide",
+            "slide 2",
+        ),
         ("sheets.xlsx", sheets, "Pear", "row", "Prices, row 3"),
         ("sheets.xlsx", sheets, "Corner", "row", "Shops, row 2"),
         ("items.csv", b'item,note\napple,"red\nand green"\npear,yellow\n', "pear", "row", "row 3"),

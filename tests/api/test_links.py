@@ -138,7 +138,8 @@ async def test_things_that_are_absent(client: httpx.AsyncClient) -> None:
 
 
 async def test_links_of_another_project(client: httpx.AsyncClient, store: Store, handbook: str) -> None:
-    told = await ask(client, store=True)
+    asked = {"projectId": PROJECT, "message": QUESTION, "store": True}
+    told = (await client.post("/api/v1/chat", json=asked)).json()
     chunk = await first_chunk(store, {"documentId": handbook})
     (one,) = (await say(store, chunk, thing("Leave", days=30))).objects
     other = await store.projects.create(name="other")

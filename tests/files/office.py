@@ -122,11 +122,11 @@ def xlsx(sheets: Mapping[str, Rows]) -> bytes:
 def odp(
     slides: Sequence[Sequence[str]], *, table: Rows = (), notes: Mapping[int, str] | None = None
 ) -> bytes:
-    """The first text of a slide is its title, the others are a list; the table is on the last slide."""
+    """The first text of a slide is its title; one that begins with `- ` is in a list. The table is on the last slide."""
     pages = []
     for number, (title, *texts) in enumerate(slides, 1):
-        items = "".join(f"<text:list-item><text:p>{escape(one)}</text:p></text:list-item>" for one in texts)
-        page = f"{_frame('title', f'<text:p>{escape(title)}</text:p>')}{_frame('outline', f'<text:list>{items}</text:list>')}"
+        body = "".join(_odp_paragraph(text) for text in texts)
+        page = _frame("title", f"<text:p>{escape(title)}</text:p>") + _frame("outline", body)
         page += _odf_table(table) if number == len(slides) else ""
         page += _frame("footer", "<text:p>A footer</text:p>")
         if notes and number in notes:
@@ -136,6 +136,15 @@ def odp(
     return _odf(
         "application/vnd.oasis.opendocument.presentation",
         f"<office:presentation>{''.join(pages)}</office:presentation>",
+    )
+
+
+def _odp_paragraph(text: str) -> str:
+    said = escape(text.removeprefix("- ")).replace(" &amp; ", "<text:s/>&amp;<text:tab/>")
+    return (
+        f"<text:list><text:list-item><text:p><text:span>{said}</text:span></text:p></text:list-item></text:list>"
+        if text.startswith("- ")
+        else f"<text:p>{said}</text:p>"
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.files.every import SENTENCES, FileSample, every_format
-from tests.files.office import docx, html_body, pptx, zipped
+from tests.files.office import docx, html_body, odp, pptx, zipped
 from tests.files.pdf import pdf
 
 from whence.errors import UnreadableDocument
@@ -133,6 +133,16 @@ async def test_packed_files_that_are_refused(read: Reader, tmp_path: Path) -> No
     async with Parser(Limits(text=1000)) as small:
         with pytest.raises(UnreadableDocument, match="Unpacked, the file is larger"):
             await Reader(small, tmp_path)(gzip.compress(bytes(10_000_000)), "bomb.gz")
+
+
+async def test_a_presentation_of_libreoffice(read: Reader) -> None:
+    content = odp(
+        [["One", "First.", "- a & b", "- c"], ["Two"]], table=[["x", "y"], ["1", "2"]], notes={1: "Wave."}
+    )
+    parsed = await read(content, "a.odp")
+    first, second = (parsed.text[page.start : page.end] for page in parsed.pages)
+    assert first == "## One\n\nFirst.\n\n- a & b\n- c\n\nNotes: Wave."
+    assert second == "## Two\n\n| x | y |\n| --- | --- |\n| 1 | 2 |"
 
 
 async def test_notes_of_the_speaker_are_on_their_slide(read: Reader) -> None:

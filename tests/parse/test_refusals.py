@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from tests.files.every import SENTENCES, long_pdf
-from tests.files.office import docx, encrypted_office, epub, html_body, odt, pptx, xlsx, zipped
+from tests.files.office import docx, encrypted_office, epub, html_body, odp, odt, pptx, xlsx, zipped
 from tests.files.pdf import pdf, scanned_pdf
 
 from whence.errors import UnreadableDocument
 from whence.parse import Limits, Parser, ocr
+from whence.parse.detect import ODP
 from whence.parse.parsed import MEGABYTE
 
 PARAGRAPHS = ["# Title", *SENTENCES]
@@ -56,6 +57,12 @@ def overlapping_zip() -> bytes:
     return out.getvalue()
 
 
+LAUGHS = (
+    "<!DOCTYPE x ["
+    + "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "ha" * 50}">' for n in range(10))
+    + "]><x>&e9;</x>"
+)
+"""Entities that grow tenfold ten times."""
 REFUSED = {
     "encrypted": {
         "user.pdf": pdf([PARAGRAPHS], user_password="secret"),  # noqa: S106 - the point
@@ -72,6 +79,8 @@ REFUSED = {
         "head.xlsx": b"PK\x03\x04",
         "broken.docx": WORD_FILE.replace(b"word/document.xml", b"word/docoment.xml"),
         "overlapping.docx": overlapping_zip(),
+        "no content.odp": zipped({"a.xml": "x"}, first=("mimetype", ODP)),
+        "laughs.odp": zipped({"content.xml": LAUGHS}, first=("mimetype", ODP)),
         "flipped.epub": bytes(
             byte ^ 0x55 if 900 < at < 1000 else byte for at, byte in enumerate(epub([PARAGRAPHS]))
         ),
@@ -82,6 +91,7 @@ REFUSED = {
         "blank.docx": docx([]),
         "blank.html": b"<html><head><title>only</title></head><body><img src='x.png'></body></html>",
         "blank.pptx": pptx([[]]),
+        "blank.odp": odp([[" "]]),
     },
     "too_large": {
         "bomb.docx": docx(["x"], more={"word/footnotes.xml": bomb(50 * MEGABYTE)}),

@@ -2,7 +2,7 @@
 
 import zipfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 from xml.etree import ElementTree as ET
 
 from whence.parse.dates import file_date
@@ -36,7 +36,7 @@ def read(path: Path) -> Parsed:
     return Parsed(text=text, mime=ODP, pages=pages, dated_at=file_date(*dates))
 
 
-def _slides(content: zipfile.ZipExtFile) -> list[str]:
+def _slides(content: IO[bytes]) -> list[str]:
     """Goes through the file once, without recursion, and keeps nothing of a paragraph that was read."""
     slides: list[str] = []
     blocks: list[_Block] = []

@@ -118,7 +118,7 @@ def _codes(text: pdfium.PdfTextPage, handle: int | None, count: int) -> NDArray[
     buffer = (ctypes.c_ushort * (count + 1))()
     codes: NDArray[np.uint32]
     if raw.FPDFText_GetText(text, 0, count, buffer) == count + 1:  # it left none out
-        codes = np.frombuffer(buffer, np.uint16, count).astype(np.uint32)
+        codes = np.frombuffer(bytes(buffer), np.uint16, count).astype(np.uint32)
     else:
         codes = np.fromiter(map(_unicode_at, repeat(handle, count), range(count)), np.uint32, count)
     for at in np.flatnonzero((codes >= _HIGH_SURROGATE) & (codes < _NO_SURROGATE)):
