@@ -12,6 +12,7 @@ from tests.files.pdf import pdf, read_back
 from tests.graphs import key
 
 from whence.chunk_findings import ChunkExtraction, FoundObject, FoundValue
+from whence.evidence import service
 from whence.models import DEFAULT_PROJECT_ID
 from whence.store import Store
 
@@ -95,6 +96,19 @@ async def test_no_rectangles_are_guessed(client: httpx.AsyncClient, store: Store
         await conn.execute("UPDATE kb.documents SET text = replace(text, 'wharf was', 'wharf is ')")
     (page,) = (await span_of(client, document, "the wharf is"))["pages"]
     assert (page["rects"], page["reason"]) == (None, "text_differs")
+
+
+async def test_a_long_text_is_not_kept_in_memory(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [
+        (await ingest(client, "# Tides\n\nHigh at noon.", name=f"{name}.md"))["documentId"] for name in "ab"
+    ]
+    short = await span_of(client, made[0], "at noon")
+    monkeypatch.setattr(service, "_LONG", 10)
+    long = await span_of(client, made[1], "at noon")
+    for name in ("text", "before", "after", "headings", "location"):
+        assert long[name] == short[name]
 
 
 @pytest.mark.parametrize(
