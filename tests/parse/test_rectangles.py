@@ -7,7 +7,7 @@ import pytest
 from tests.files.pdf import pdf, placed_pdf, read_back
 
 from whence.chunk import sentences
-from whence.evidence.layout import Layout
+from whence.evidence.layout import PageLayout
 from whence.parse.child import pages
 from whence.parse.child import pdf as reader
 from whence.parse.shown import ShownPage
@@ -96,7 +96,7 @@ def require_exact(content: bytes, folder: Path) -> str:
         text = parsed.text[page.start : page.end]
         answer, packed = pages.shown(path, [page.number])
         shown, _ = ShownPage.unpacked(answer["pages"][0], packed)
-        layout = Layout.aligned(shown, text)
+        layout = PageLayout.aligned(shown, text)
         words = [found.span() for found in re.finditer(r"\S+", text)]
         for start, end in [(start, end) for _, start, end in sentences(text)] + words:
             found = layout.rects(start, end)
