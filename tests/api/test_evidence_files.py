@@ -128,8 +128,9 @@ def require_sound(written: dict[str, Any]) -> None:
     assert {*written} == {"prefix", *kinds}
     for name, kind in kinds.items():
         assert len(list(document.get_records(kind))) == len(written[name]), name
-    known = {str(record.identifier) for record in document.get_records((ProvEntity, ProvAgent))}
-    for relation in document.get_records((ProvDerivation, ProvAttribution)):
+    things = [*document.get_records(ProvEntity), *document.get_records(ProvAgent)]
+    known = {str(record.identifier) for record in things}
+    for relation in (*document.get_records(ProvDerivation), *document.get_records(ProvAttribution)):
         assert {str(end) for _, end in relation.formal_attributes if end is not None} <= known
     assert ProvDocument.deserialize(content=document.serialize(format="json"), format="json") == document
 
