@@ -173,6 +173,9 @@ class Settings:
     cors_origins: tuple[str, ...] = _setting(
         _origins, (), "Origins of web pages elsewhere that may use the API; `*` for all, with keys only."
     )
+    mcp_writes: Switch = _choice(
+        Switch, "off", "`on`: assistants with a key that may write may add documents over MCP."
+    )
     max_upload_mb: int = _number(200, 1, 100_000, "Largest upload, all files together, in MB.")
     max_connections: int = _number(1000, 1, 60_000, "Most open connections of one server process.")
     max_url_kb: int = _number(16, 1, 1000, "Longest URL of a request, in KB.")

@@ -33,6 +33,7 @@ GIVEN: list[tuple[str, str, str, Any]] = [
         "cors_origins",
         ("https://app.corp", "http://[::1]:3000", "*"),
     ),
+    ("WHENCE_MCP_WRITES", "on", "mcp_writes", "on"),
     ("WHENCE_MAX_UPLOAD_MB", "1000", "max_upload_mb", 1000),
     ("WHENCE_MAX_CONNECTIONS", "50", "max_connections", 50),
     ("WHENCE_MAX_URL_KB", "8", "max_url_kb", 8),

@@ -22,6 +22,7 @@ COMMANDS = {
     "schema": "schema",
     "objects": "objects",
     "trace": "trace",
+    "mcp": "mcp",
     "worker": "serve",
     "reembed": "reembed",
     "chunk": "chunk",

@@ -8,12 +8,13 @@ from uuid import UUID
 
 from fastapi import Depends, Request
 
+from whence.api.values import canonical_uuid
 from whence.app import App
 from whence.chat import Answer
 from whence.chat.answer import Event
 from whence.errors import DocumentNotFound, Forbidden, ProjectNotFound, Unauthorized
 from whence.ingest import Chunking
-from whence.models import DEFAULT_PROJECT_ID, Document, GraphObject
+from whence.models import DEFAULT_PROJECT_ID, Document, GraphObject, Project, project_name
 from whence.store import Store
 from whence.store.keys import EVERYONE, Caller, Scope, may_be_ours
 from whence.web.metering import Meter
@@ -54,6 +55,22 @@ class Access:
             with suppress(DocumentNotFound):
                 return (await self.store.documents.get(document_id)).project_id
         return (await self.store.projects.get(self.project(given))).id
+
+    async def find_project(self, named: str | None) -> Project:
+        """By its name or id; without one, the key's own project, else the default one."""
+        if named is None:
+            return await self.store.projects.get(self.project(None))
+        try:
+            ident = canonical_uuid(named)
+            project = await (
+                self.store.projects.named(project_name(named), own=self.project_id)
+                if ident is None
+                else self.store.projects.get(UUID(ident))
+            )
+            self.only_own(project.id)
+        except (ProjectNotFound, ValueError) as exc:
+            raise ProjectNotFound(details={"project": named}) from exc
+        return project
 
     async def default_chunking(self, project_id: UUID) -> Chunking:
         """How the project's documents are chunked where a request does not say it."""

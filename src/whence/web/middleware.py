@@ -43,11 +43,11 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=-]{1,128}")
 _LOOPBACK = re.compile(rb"(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?", re.IGNORECASE)
 # Only these take a form with files, or a long text; other bodies are short JSON.
 _UPLOADS = re.compile(r"/api/v1/(ingest/upload|documents/[^/]+)")
-_TEXTS = re.compile(r"/api/v1/(ingest/text|documents/[^/]+)")
+_TEXTS = re.compile(r"/api/v1/(ingest/text|documents/[^/]+)|/mcp")
 _PREVIEW = "/api/v1/chunking/preview"
 _FORM_ITSELF = 1024 * 1024  # room for the form around its files
 _REFUSED, _FAILED = 400, 500
-_GUARDED = ("/api/v1/", "/v1/")
+_GUARDED = ("/api/v1/", "/v1/", "/mcp")
 _SINGLE = (b"host", b"origin", b"sec-fetch-site", b"authorization", b"x-api-key")
 _BODIED = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 

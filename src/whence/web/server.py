@@ -17,6 +17,7 @@ from whence.settings import Settings
 from whence.store.keys import Caller
 from whence.web import routes
 from whence.web.access import identify
+from whence.web.assistants.endpoint import Assistants
 from whence.web.errors import EXPECTED, answer_to, install
 from whence.web.metering import Meter
 from whence.web.middleware import ASGIApp, BodyLimits, Receive, RequestMiddleware, Scope, Send
@@ -45,7 +46,7 @@ def create_app(
     async def lifespan(web: FastAPI) -> AsyncIterator[None]:
         async with open_app() if open_app else App.open(settings) as app, app.working():
             web.state.whence, web.state.meter = app, Meter(app)
-            async with web.state.meter.flushing():
+            async with web.state.meter.flushing(), assistants.running():
                 yield
 
     web = FastAPI(
@@ -60,6 +61,8 @@ def create_app(
         redirect_slashes=False,
     )
     install(web)
+    assistants = Assistants(web, allow_writes=settings.mcp_writes == "on")
+    web.router.routes.extend(assistants.routes)
     for module in iter_modules(routes.__path__, f"{routes.__name__}."):
         # Not `include_router`: it would match every request twice, once for the router and once for the route.
         web.router.routes.extend(import_module(module.name).router.routes)

@@ -3,7 +3,6 @@
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Annotated, Any
-from uuid import UUID
 
 from fastapi import Path, Response
 
@@ -19,13 +18,12 @@ from whence.api.completions import (
     ModelList,
     QuestionRequest,
 )
-from whence.api.values import canonical_uuid
 from whence.chat import Answer, ModelAnswerer, Verified
 from whence.chat.answer import Event, whole_answer
 from whence.chat.citing.restyle import CitationStyle
 from whence.chat.client_tasks import do_client_task, is_client_task
 from whence.errors import ProjectNotFound
-from whence.models import Project, new_id, project_name
+from whence.models import Project, new_id
 from whence.providers import Message
 from whence.web.access import Access, Reader
 from whence.web.events import Connected, streamed, unless_gone
@@ -57,7 +55,7 @@ async def list_models(access: Reader) -> Bare[ModelList]:
 @router.get("/models/{model:path}", responses=documented(ProjectNotFound))
 async def get_model(access: Reader, model: ModelName) -> Bare[ModelEntry]:
     """Get a project as a model."""
-    return respond(ModelEntry.of(await find_project(access, model)))
+    return respond(ModelEntry.of(await access.find_project(model)))
 
 
 @router.post(
@@ -78,7 +76,7 @@ async def create_completion(access: Reader, body: CompletionRequest, connection:
     `sources`, `citations` and `notes` are those of [chat](#chat). In a stream, the first chunk has `sources` and the last one all
     of them; with `stream_options.include_usage` one more chunk counts the tokens.
     """
-    project = await find_project(access, body.model)
+    project = await access.find_project(body.model)
     head = {"id": f"chatcmpl-{new_id().hex}", "created": int(time.time()), "model": project.name}
     style, footnotes = styling(access, body, project)
     events = client_task(access, body.said()) or access.app.chat.stream(project.id, body.asked())
@@ -107,23 +105,6 @@ def client_task(access: Access, said: Sequence[Message]) -> AsyncGenerator[Event
     app = access.app
     model = app.chat_model if isinstance(app.answerer, ModelAnswerer) else None
     return do_client_task(model, said, max_tokens=app.settings.llm_max_tokens)
-
-
-async def find_project(access: Access, model: str | None) -> Project:
-    """By its name or id; without one, the key's own project, else the default one."""
-    if model is None:
-        return await access.store.projects.get(access.project(None))
-    try:
-        ident = canonical_uuid(model)
-        project = await (
-            access.store.projects.named(project_name(model), own=access.project_id)
-            if ident is None
-            else access.store.projects.get(UUID(ident))
-        )
-        access.only_own(project.id)
-    except (ProjectNotFound, ValueError) as exc:
-        raise ProjectNotFound(details={"model": model}) from exc
-    return project
 
 
 def _encoder(

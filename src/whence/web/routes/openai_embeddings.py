@@ -6,7 +6,6 @@ from whence.providers import Embedder
 from whence.web.access import Access, Reader
 from whence.web.responses import Bare, respond
 from whence.web.routes import Tolerant, api_router, documented
-from whence.web.routes.completions import find_project
 
 router = api_router("openai", root="/v1", route_class=Tolerant)
 
@@ -33,6 +32,6 @@ async def _find_embedder(access: Access, model: str | None) -> Embedder:
     embedders = access.app.embedders
     if model == embedders.configured.model:
         return embedders.configured
-    project = await find_project(access, model)
+    project = await access.find_project(model)
     setting = await access.store.hits.setting(project.id)
     return embedders.of(setting.space) if setting.space else embedders.configured

@@ -19,7 +19,7 @@ from whence.web.events import Connected, streamed, unless_gone
 from whence.web.responses import respond
 from whence.web.routes import Tolerant, answered, api_router, documented
 from whence.web.routes.chat import CHAT_ERRORS, EVENT, EVENT_STREAM
-from whence.web.routes.completions import client_task, find_project, styling
+from whence.web.routes.completions import client_task, styling
 
 router = api_router("openai", root="/v1", route_class=Tolerant)
 
@@ -44,7 +44,7 @@ async def create_response(access: Reader, body: ResponseRequest, connection: Con
 
     `sources`, `citations` and `notes` are those of [chat](#chat).
     """
-    project = await find_project(access, body.model)
+    project = await access.find_project(body.model)
     style, footnotes = styling(access, body, project)
     answer_id = new_id()
     writer = ResponseWriter(body, answer_id=answer_id, created=int(time.time()), model=project.name)

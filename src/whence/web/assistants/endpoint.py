@@ -1,0 +1,97 @@
+"""`/mcp`: the Model Context Protocol over HTTP, if the extra `whence-kb[mcp]` is installed."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI, Request, Response
+from starlette.routing import BaseRoute, Route
+
+from whence import links
+from whence.errors import NotFound
+from whence.web.access import Access
+from whence.web.middleware import ASGIApp, Receive, Scope, Send
+from whence.web.responses import encode
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import Context
+
+PATH = "/mcp"
+_METADATA = f"/.well-known/oauth-protected-resource{PATH}"
+_MISSING = "The Model Context Protocol needs the extra: pip install 'whence-kb[mcp]'"
+
+
+class Assistants:
+    """The routes. The protocol's server is loaded when it is first asked: it takes half a second and 20 MB."""
+
+    def __init__(self, web: FastAPI, *, allow_writes: bool) -> None:
+        self._web = web
+        self._allow_writes = allow_writes
+        self._is_wanted = asyncio.Event()
+        self._app: asyncio.Future[ASGIApp]
+        self.routes: list[BaseRoute] = [
+            Route(PATH, _Endpoint(self), include_in_schema=False),
+            Route(_METADATA, self._describe, include_in_schema=False),
+        ]
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        self._app = asyncio.get_running_loop().create_future()
+        is_ending = asyncio.Event()
+        serving = asyncio.create_task(self._serve(is_ending))
+        try:
+            yield
+        finally:
+            is_ending.set()
+            self._is_wanted.set()
+            await serving
+
+    async def _serve(self, is_ending: asyncio.Event) -> None:
+        """In a task of its own: what the protocol's server starts must end in the same task."""
+        await self._is_wanted.wait()
+        if is_ending.is_set():
+            return
+        loaded = await asyncio.to_thread(import_module, "whence.web.assistants.tools")
+        server = loaded.make_server(self._access, allow_writes=self._allow_writes)
+        app = loaded.http_app(server)
+        async with server.session_manager.run():
+            self._app.set_result(app)
+            await is_ending.wait()
+
+    async def app(self) -> ASGIApp:
+        self._is_wanted.set()
+        return await asyncio.shield(self._app)
+
+    def _access(self, ctx: "Context[Any, Any]") -> Access:
+        """The caller, whom the middleware identified."""
+        request = ctx.request_context.request
+        assert request is not None, "over HTTP each message is a request"
+        return Access(self._web.state.whence, request.scope["caller"], self._web.state.meter)
+
+    async def _describe(self, request: Request) -> Response:
+        """The protected resource's metadata (RFC 9728), if keys are needed."""
+        if not self._web.state.whence.settings.auth_required:
+            raise NotFound("No key is needed here", details={"route": f"GET {request.url.path}"})
+        described = {
+            "resource": links.absolute(PATH) or str(request.url.replace(path=PATH)),
+            "resource_name": "Whence",
+            "bearer_methods_supported": ["header"],
+            "scopes_supported": ["read", "write"],
+        }
+        return Response(encode(described), media_type="application/json")
+
+
+class _Endpoint:
+    """An ASGI application: a route calls a function only with a request."""
+
+    def __init__(self, assistants: Assistants) -> None:
+        self._assistants = assistants
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if find_spec("mcp") is None:
+            raise NotFound(_MISSING, details={"route": f"{scope['method']} {PATH}"})
+        app = await self._assistants.app()
+        await app(scope, receive, send)
