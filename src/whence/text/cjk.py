@@ -8,6 +8,8 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from itertools import pairwise
 
+from whence.text.word_lists import word_list
+
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff"  # Thai, Lao, Burmese, Hangul letters, Khmer
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"  # kana and Han
@@ -21,15 +23,10 @@ _IS_HAN = re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U000
 _IS_LETTERS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 
 _HIRAGANA = frozenset(map(chr, range(0x3041, 0x30A0)))
-_CHINESE = frozenset(
-    "的了是在有么麼什怎多少吗嗎呢如何哪几幾谁誰为為请請我你可以要被把也就都这這那个与與久儿兒样樣"
-)
-_KOREAN = frozenset("은는이가을를의에서로도만와과까요다니습입합하해할한나인고")
-_LIGHT = _HIRAGANA | _CHINESE | _KOREAN
+_LIGHT = _HIRAGANA.union(*word_list("chinese", "light"), *word_list("korean", "light"))
 """Characters that are most often part of endings, particles and question words."""
 _ASKS = re.compile(
-    "多少[钱錢]|什[么麼][时時]候|怎[么麼][办辦]|哪[里裡]|几[点天]|幾[點天]|是否|能否|需要|[找是][谁誰]|方法|[办辦]法|教えて"
-    "|어떻게|무엇|무슨|언제|어디|얼마나?|누구|에게|까지|부터|몇|예요|어요|아요|해야"
+    "|".join(word for each in ("chinese", "japanese", "korean") for word in word_list(each, "asking"))
 )
 """Question words and endings whose characters are part of other words as well."""
 
