@@ -73,17 +73,14 @@ class ContentPart(TolerantRequest):
 
     @model_validator(mode="after")
     def _require_its_text(self) -> Self:
-        if self._said is None:
-            raise wrong(f"a part with a field {'refusal' if self.type == 'refusal' else 'text'}")
+        field = "refusal" if self.type == "refusal" else "text"
+        if getattr(self, field) is None:
+            raise wrong(f"a part with a field {field}")
         return self
 
     @property
-    def _said(self) -> str | None:
-        return self.refusal if self.type == "refusal" else self.text
-
-    @property
     def whole_text(self) -> str:
-        return self._said or ""
+        return (self.refusal if self.type == "refusal" else self.text) or ""
 
 
 _PARTS = TypeAdapter(list[ContentPart])
