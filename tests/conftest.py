@@ -1,8 +1,9 @@
 """Real Postgres for every test that stores: one server for each test process, one cloned database for each test."""
 
 import asyncio
+import gc
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -48,12 +49,23 @@ if _holds_files_in_memory(MEMORY):
 # In CI the examples are the same each time, so that a red run is about the change; elsewhere they are new every time.
 hypothesis.settings.register_profile(
     "whence",
-    max_examples=50,
+    max_examples=20,
     deadline=None,
     derandomize="CI" in os.environ,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("whence")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collecting makes a million objects, and all of them stay: the garbage collector need not look at them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")

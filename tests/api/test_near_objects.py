@@ -1,15 +1,11 @@
 """What the graph has to say to a question that names nothing in it: by the vectors of the local model."""
 
-from collections.abc import AsyncIterator
-from dataclasses import replace
-
 import pytest
 from tests.api.test_small_projects import shelve_texts
 
 from whence.app import App
 from whence.chat import Answer, Asked
 from whence.models import Project
-from whence.settings import Settings
 
 PORTAL = """# Requirements of the portal
 
@@ -21,14 +17,9 @@ REQ-3: Sessions shall end after 30 minutes of inactivity.
 """
 
 
-@pytest.fixture
-async def app(settings: Settings) -> AsyncIterator[App]:
-    async with App.open(replace(settings, embedder="minilm")) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def project(app: App) -> Project:
+@pytest.fixture(scope="module")
+async def project(minilm_app: App) -> Project:
+    app = minilm_app
     project = await shelve_texts(app, "portal", {"portal.md": PORTAL.encode()})
     (found,), _ = await app.store.documents.page(project.id, limit=10, offset=0)
     document = await app.store.documents.get(found["id"])
@@ -52,9 +43,9 @@ async def graph_of(app: App, project: Project, question: str) -> tuple[Answer, s
     ],
 )
 async def test_an_object_that_a_question_is_about_is_told(
-    app: App, project: Project, question: str, about: str
+    minilm_app: App, project: Project, question: str, about: str
 ) -> None:
-    _, told = await graph_of(app, project, question)
+    _, told = await graph_of(minilm_app, project, question)
     assert told is not None
     assert f"{about} (Requirement): " in told.splitlines()[1]
 
@@ -63,8 +54,8 @@ async def test_an_object_that_a_question_is_about_is_told(
     "question", ["How are diamonds formed?", "Who composed The Magic Flute?", "会话多久结束"]
 )
 async def test_of_a_question_about_something_else_the_graph_says_nothing(
-    app: App, project: Project, question: str
+    minilm_app: App, project: Project, question: str
 ) -> None:
     """Nor of one in a script that is all alike to the model."""
-    answer, told = await graph_of(app, project, question)
+    answer, told = await graph_of(minilm_app, project, question)
     assert (told, answer.sources) == (None, ())

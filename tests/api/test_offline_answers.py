@@ -6,11 +6,14 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.api.chatting import CITED, ask, opened
+from tests.api.chatting import CITED, ask
+from tests.api.conftest import usual_settings
 from tests.api.ingesting import ingest
+from tests.api.shared_app import SharedApp
 
 from whence.offline import NOTHING_QUOTABLE
-from whence.settings import Settings
+
+pytestmark = pytest.mark.one_app
 
 PAYMENTS = """# Payments service
 
@@ -76,10 +79,12 @@ CSV = "name,room,phone\nAnn Lee,12,555-0100\nBo Ek,14,555-0101\nCy Dunn,15,555-0
 ACCOUNT = "To open an account you need:\n\n- a **passport**\n- a form with your address\n\nAccounts are free of charge.\n"
 
 
-@pytest.fixture
-async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    async with opened(replace(settings, embedder="minilm")) as ready:
-        yield ready
+@pytest.fixture(scope="module")
+async def shared_app(shared_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SharedApp]:
+    settings = usual_settings(shared_dsn, tmp_path_factory.mktemp("shared") / "data")
+    shared = SharedApp(replace(settings, embedder="minilm"))
+    yield shared
+    await shared.aclose()
 
 
 def require_quotes(told: dict[str, Any]) -> None:

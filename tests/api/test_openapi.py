@@ -50,7 +50,7 @@ LOOSE: dict[str, list[CheckFunction]] = {
 }
 
 EXAMPLES = hypothesis_settings(
-    max_examples=25, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=8, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 
 LONG = 1_000

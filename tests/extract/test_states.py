@@ -325,12 +325,12 @@ def world(settings: Settings, dsn: str) -> Iterator[World]:
 
 
 def test_whatever_happens_the_graph_is_sound_and_kills_change_nothing(world: World) -> None:
-    bounded = hypothesis.settings(max_examples=5, stateful_step_count=15)
+    bounded = hypothesis.settings(max_examples=3, stateful_step_count=15)
     Histories.world = world
     run_state_machine_as_test(Histories, settings=bounded)
 
 
-@hypothesis.settings(max_examples=5, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
+@hypothesis.settings(max_examples=3, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
 @hypothesis.given(
     one=parts(range(1, 4), ("Jane Doe", "John Smith"), of="Gateway"),
     other=parts(range(5, 8), ("Mary Major", "Max Muster"), of="Archive"),
