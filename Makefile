@@ -132,7 +132,7 @@ http-docs: $(VENV)/.dev ## write docs/http.md from the OpenAPI document
 
 docs: .docs-venv/.ready ## build the documentation as a searchable site into site/, checking its links
 	@.docs-venv/bin/zensical build --clean --strict
-	@echo "Open site/README.html"
+	@echo "Open site/index.html"
 
 .audit-venv/.ready: requirements/audit.txt $(VENV)/.run
 	@echo "Installing pip-audit into .audit-venv ..."

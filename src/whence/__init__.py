@@ -1,3 +1,3 @@
-"""Whence: a knowledge-base server that can tell where everything it says came from."""
+"""Whence: a knowledge-base server that shows where every answer came from."""
 
 __version__ = "0.1.0"

@@ -165,7 +165,7 @@ def test_the_command_line_extracts_without_a_server(embedded: "Installation", mo
     embedded.run("ingest", str(file))
     reckoned = embedded.run("extract", "--dry-run").stdout
     assert "by rules: about 0 tokens in" in reckoned
-    assert "by the settings of this command: no model is named. A server goes by its own" in reckoned
+    assert "with the settings of this command: no model is named." in reckoned
     assert f"POST /api/v1/projects/{DEFAULT_PROJECT_ID}/reextract" in reckoned
     assert embedded.json("extract", "--dry-run") == {
         "project_id": str(DEFAULT_PROJECT_ID),

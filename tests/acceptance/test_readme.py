@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 ADDRESS = "http://127.0.0.1:8420"
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_DIFFERS = re.compile(r"(?<=  )[0-9a-f]{8}-[0-9a-f-]{27}\b|\d{4}-\d\d-\d\d \d\d:\d\d")
 # What differs from start to start.
 _MASKS = {r"\d{4}-\d\d-\d\dT[\d:.]+Z": "<time>", r"127\.0\.0\.1:\d+": "<address>", r"data in [^)]+": "<data>"}
 
@@ -41,7 +42,8 @@ def _example(shown: str) -> Example:
 
 
 def resembles(said: str, shown: str) -> bool:
-    """Line breaks and spaces are for the reader; `…` stands for anything."""
+    """Line breaks and spaces are for the reader; `…` stands for anything. Ids and minutes differ."""
+    said, shown = (_DIFFERS.sub("~", text) for text in (said, shown))
     parts = "".join(shown.split()).split("…")
     return re.fullmatch(".*".join(map(re.escape, parts)), "".join(said.split()), re.DOTALL) is not None
 
@@ -65,6 +67,8 @@ def test_what_the_readme_shows(embedded: "Installation") -> None:
             continue
         if command == "make demo":
             arguments = [sys.executable, "examples/demo.py"]
+        elif command.startswith("whence "):
+            arguments = [str(Path(sys.executable).with_name("whence")), *shlex.split(command)[1:]]
         else:
             asked += 1
             program, *rest = shlex.split(command.replace(ADDRESS, serving.url))

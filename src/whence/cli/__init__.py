@@ -59,11 +59,11 @@ class _Commands(click.Group):
 @click.version_option(__version__, prog_name="whence")
 @click.option("--config", metavar="FILE", help="Read settings from this TOML file.")
 def cli(config: str | None) -> None:
-    """A knowledge base that can tell where everything it says came from.
+    """A knowledge-base server that shows where every answer came from.
 
     Settings come from WHENCE_* variables and a config file; `whence doctor` lists them.
 
-    Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 settings or database do not allow to start,
+    Exit codes: 0 success, 1 failure, 2 wrong usage, 3 cannot start (settings, database or storage),
     130 interrupted, 143 terminated.
     """
     from whence.settings import use_config

@@ -19,7 +19,7 @@ _ALL = 2**31
 _UNDO = "To undo: whence objects restore ID"
 
 _object = click.argument("object")
-_reason = click.option("--reason", help="Why.")
+_reason = click.option("--reason", help="The reason, kept with the correction.")
 _author = click.option("--author", default="local", show_default=True, help="Who says so.")
 
 
@@ -109,7 +109,7 @@ async def reject(
 @options.json
 @on_app
 async def restore(app: App, *, correction: str, reason: str | None, author: str, project: str) -> None:
-    """Undo CORRECTION: an id of `whence objects history`, or a name whose last correction is meant."""
+    """Undo CORRECTION: an id of `whence objects history`, or the name of an object for its last one."""
     from whence.models import Word
 
     entry = await _find_correction(app, project, correction)

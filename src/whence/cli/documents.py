@@ -121,7 +121,7 @@ async def describe(app: App, *, documents: tuple[str, ...], project: str, meta: 
 @documents.command()
 @click.argument("documents", nargs=-1, metavar="[DOCUMENTS]...")
 @options.project
-@click.option("--glob", metavar="PATTERN", help="Documents with such a name: *.tmp, drafts/*.md.")
+@click.option("--glob", metavar="PATTERN", help="Documents whose names match: *.tmp, drafts/*.md.")
 @click.option("--folder", metavar="NAME", help="Documents whose names begin with this folder.")
 @options.status("Documents whose newest job has this status.")
 @options.file_type

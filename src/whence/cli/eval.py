@@ -70,7 +70,7 @@ _MOST_QUESTIONS = 10_000
     help="How to search. Answers always use both.",
 )
 @click.option("--no-answers", is_flag=True, help="Measure search only.")
-@click.option("--limit", type=click.IntRange(1), help="Only the first questions, this many.")
+@click.option("--limit", type=click.IntRange(1), help="Only the first N questions.")
 @click.option(
     "--compare",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),

@@ -110,7 +110,7 @@ def _print_plan(plan: dict[str, Any]) -> None:
         click.echo(f"{plan['carried_over']} more only have properties renamed or removed.")
     named = f"WHENCE_LLM_MODEL is {printable(plan['model'])}" if plan["model"] else "no model is named"
     click.echo(
-        f"Reckoned by the settings of this command: {named}. A server goes by its own; it answers "
+        f"Estimated with the settings of this command: {named}. For those of the server, send "
         f'POST /api/v1/projects/{plan["project_id"]}/reextract with {{"dryRun": true}}.'
     )
 

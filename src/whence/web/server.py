@@ -26,7 +26,7 @@ from whence.web.routes.pages import or_lost
 from whence.web.shutdown import Shutdown
 
 _DESCRIPTION = """
-A knowledge-base server that can tell where everything it says came from.
+A knowledge-base server that shows where every answer came from.
 
 Answers under `/api/v1` are `{"success": true, "data": …}`; errors are everywhere
 `{"success": false, "error": {"code", "message", "details"}}`.
