@@ -58,8 +58,9 @@ ui-check: ui ## format, lint, types and unit tests of the pages
 	@$(BIN)/python hatch_build.py run --silent check
 	@$(BIN)/python hatch_build.py test --silent
 
+# Many tests wait for other processes: six at a time keep two cores busy.
 test: $(VENV)/.dev ## run every test
-	@exec $(BIN)/python -m pytest -n 4 --dist worksteal $(ARGS)
+	@exec $(BIN)/python -m pytest -n 6 --dist worksteal $(ARGS)
 
 test-histories: $(VENV)/.dev ## run random histories of the graph: 20 seeds, 8 writers, both cores busy (about 5 minutes)
 	@exec $(BIN)/python -m pytest -n 0 tests/store/graph/hammer.py $(ARGS)
