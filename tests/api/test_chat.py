@@ -537,7 +537,8 @@ async def test_an_answer_that_was_cut_short_says_so(
     [
         ({"projectId": "seven"}, "INVALID_UUID"),
         ({"projectId": 7}, "INVALID_PARAMETER"),
-        ({"projectId": None}, "INVALID_REQUEST"),
+        ({"project": "default"}, "INVALID_PARAMETER"),
+        ({"projectId": None, "project": " "}, "INVALID_PARAMETER"),
         ({"message": None}, "INVALID_REQUEST"),
         ({"message": ""}, "INVALID_PARAMETER"),
         ({"message": " \n"}, "INVALID_PARAMETER"),
@@ -570,8 +571,21 @@ async def test_a_body_that_is_no_object_is_400(client: httpx.AsyncClient, body: 
 
 
 async def test_an_absent_project_is_404(client: httpx.AsyncClient) -> None:
-    answer = await client.post(CHAT, json={"projectId": ABSENT, "message": "x"})
-    error_of(answer, 404, "PROJECT_NOT_FOUND")
+    for project in ({"projectId": ABSENT}, {"project": ABSENT}, {"project": "nobody"}):
+        answer = await client.post(CHAT, json={**project, "message": "x"})
+        error_of(answer, 404, "PROJECT_NOT_FOUND")
+        found = await client.post("/api/v1/search", json={**project, "query": "x"})
+        error_of(found, 404, "PROJECT_NOT_FOUND")
+
+
+async def test_a_project_by_name_or_by_default(stocked: httpx.AsyncClient) -> None:
+    body = {"projectId": PROJECT, "message": QUESTION}
+    by_id = (await stocked.post(CHAT, json=body)).json()["sources"]
+    for project in ({}, {"project": "default"}, {"project": PROJECT}):
+        answer = await stocked.post(CHAT, json={**project, "message": QUESTION})
+        assert answer.json()["sources"] == by_id
+        found = await stocked.post("/api/v1/search", json={**project, "query": QUESTION})
+        assert found.json()["data"]["items"]
 
 
 async def test_filters_choose_the_documents_and_the_claims(

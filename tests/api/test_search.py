@@ -150,8 +150,8 @@ async def test_a_field_that_does_not_exist_is_refused_by_its_name(client: httpx.
     error = error_of(answer, 400, "INVALID_PARAMETER")
     assert (error["details"]["parameter"], error["details"]["provided"]) == ("filter", {})
     assert error["message"] == (
-        "filter is unknown; known are projectId, query, mode, limit, offset, floor, minScore, filters, expand, "
-        "includeUngrounded"
+        "filter is unknown; known are query, mode, limit, offset, floor, minScore, filters, expand, "
+        "includeUngrounded, projectId, project"
     )
 
 

@@ -8,11 +8,10 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 from whence import links
 from whence.api.base import CamelShape, RequestShape
 from whence.api.evidence import INCLUDE_RECTS, PageRectsModel
-from whence.api.search import UNGROUNDED, FiltersRequest
+from whence.api.search import UNGROUNDED, FiltersRequest, OfProject
 from whence.api.values import Flag, Ident, text, whole, wrong
 from whence.chat import MAX_SOURCES, Answer, Asked, Citation, Source, Sources, Verified
 from whence.chat.support import Judgement, Level, Origin
-from whence.models import DEFAULT_PROJECT_ID
 from whence.providers import Message, Role
 from whence.search import MAX_QUERY
 
@@ -75,12 +74,11 @@ class ChatQuestion(RequestShape):
         )
 
 
-class ChatRequest(ChatQuestion):
+class ChatRequest(ChatQuestion, OfProject):
     model_config = ConfigDict(
-        json_schema_extra={"example": {"projectId": str(DEFAULT_PROJECT_ID), "message": "Who paid for it?"}}
+        json_schema_extra={"example": {"project": "default", "message": "Who paid for it?"}}
     )
 
-    project_id: Ident
     stream: Flag | None = Field(default=None, description="Answer with server-sent events.")
 
     @field_validator("project_id", mode="before")

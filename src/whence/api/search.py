@@ -10,7 +10,7 @@ from whence.api.base import CamelShape, Listing, RequestShape
 from whence.api.chunks import ChunkModel
 from whence.api.documents import FILE_TYPE, wanted_types
 from whence.api.values import Flag, Ident, json_object, moment, number, text, texts, whole, wrong
-from whence.models import Filters
+from whence.models import MAX_NAME, Filters
 from whence.search import (
     MAX_LIMIT,
     MAX_OFFSET,
@@ -101,12 +101,27 @@ class ContextChoice(RequestShape):
         return Expansion(**self.model_dump(exclude_none=True), include_ungrounded=include_ungrounded)
 
 
-class SearchRequest(RequestShape):
-    model_config = ConfigDict(json_schema_extra={"example": {"query": "Who paid for it?", "limit": 3}})
+class OfProject(RequestShape):
+    """A request about one project, by its id or its name."""
 
     project_id: Ident | None = Field(
         default=None, description="Default: the key's project, or the default one."
     )
+    project: Annotated[str | None, text(MAX_NAME)] = Field(
+        default=None, description="Instead of `projectId`: the project's name or id."
+    )
+
+    @field_validator("project", mode="after")
+    @classmethod
+    def _require_one_project(cls, named: str | None, info: ValidationInfo) -> str | None:
+        if named is not None and info.data.get("project_id") is not None:
+            raise wrong("absent where there is a projectId")
+        return named
+
+
+class SearchRequest(OfProject):
+    model_config = ConfigDict(json_schema_extra={"example": {"query": "Who paid for it?", "limit": 3}})
+
     query: Annotated[str, text(MAX_QUERY)]
     mode: Mode = "hybrid"
     limit: Annotated[int, whole(1, MAX_LIMIT)] = 10
@@ -126,7 +141,7 @@ class SearchRequest(RequestShape):
         return Question(
             filters=None if self.filters is None else self.filters.filters(),
             expansion=None if self.expand is None else self.expand.expansion(include_ungrounded=ungrounded),
-            **self.model_dump(exclude={"project_id", "filters", "expand", "include_ungrounded"}),
+            **self.model_dump(exclude={"project_id", "project", "filters", "expand", "include_ungrounded"}),
         )
 
 

@@ -56,6 +56,10 @@ class Access:
                 return (await self.store.documents.get(document_id)).project_id
         return (await self.store.projects.get(self.project(given))).id
 
+    async def named_project(self, given: UUID | None, named: str | None) -> UUID:
+        """Like `project`; a name or id in `named` is looked up."""
+        return self.project(given) if named is None else (await self.find_project(named)).id
+
     async def find_project(self, named: str | None) -> Project:
         """By its name or id; without one, the key's own project, else the default one."""
         if named is None:

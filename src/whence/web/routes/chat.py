@@ -55,7 +55,7 @@ async def chat(access: Reader, body: ChatRequest, connection: Connected) -> Resp
     With `conversationId` or `store` the answer is stored and has `answerId`, `conversationId` and `url`
     ([Conversations](conversations.md)). Without them nothing is stored.
     """
-    project_id = access.project(body.project_id)
+    project_id = await access.named_project(body.project_id, body.project)
     if connection.accepts("text/event-stream") if body.stream is None else body.stream:
         events = access.app.conversations.stream(project_id, body, access.caller)
         return await streamed(connection, access.counted(events), _encode)

@@ -67,7 +67,8 @@ async def search(access: Reader, body: SearchRequest) -> Enveloped[SearchAnswer]
     503; in `hybrid` mode the words alone are searched, and `notes` says so.
     """
     question = body.question()
-    found = await access.app.search.find(access.project(body.project_id), question)
+    project_id = await access.named_project(body.project_id, body.project)
+    found = await access.app.search.find(project_id, question)
     return success(SearchAnswer.for_question(question, found))
 
 
