@@ -133,7 +133,7 @@ async def test_loaded_once_and_fast(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_question_does_not_wait_for_a_document() -> None:
     embedder = MiniLMEmbedder(threads=1)
     await embedder.embed(["so that everything is loaded"])
-    document = asyncio.create_task(embedder.embed(["word " * 250] * 64))
+    document = asyncio.create_task(embedder.embed(["word " * 250] * 512))
     await asyncio.sleep(0.1)
     await embedder.embed(["A question?"])
     assert not document.done()
