@@ -1,6 +1,7 @@
 """A database of made-up chunks: words as often as words are, and vectors around a thousand centres, loaded by COPY."""
 
 import asyncio
+import hashlib
 import os
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -150,7 +151,14 @@ class Bench:
             ) as copy:
                 for number, (ident, text) in enumerate(zip(ids, texts, strict=True)):
                     document, job = documents[number // PER_DOCUMENT]
-                    place = (number % PER_DOCUMENT, text, b"", '{"startOffset": 0, "endOffset": 600}', "now")
+                    digest = hashlib.sha256(text.encode()).digest()  # chunks with one text would be one hit
+                    place = (
+                        number % PER_DOCUMENT,
+                        text,
+                        digest,
+                        '{"startOffset": 0, "endOffset": 600}',
+                        "now",
+                    )
                     copy.write_row((project_id, ident, document, job, *place))
             with cursor.copy(
                 "COPY kb.chunk_vectors (project_id, id, space_id, embedding) FROM STDIN (FORMAT binary)"

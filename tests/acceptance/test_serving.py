@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,17 @@ def children(pid: int) -> list[int]:
         with suppress(OSError):  # it has ended meanwhile
             if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
                 found.append(int(child))
+    return found
+
+
+def connections(pid: int, port: int) -> int:
+    """Number of connections to the port that a process has accepted."""
+    rows = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
+    inodes = {row[9] for row in rows if row[1].endswith(f":{port:04X}") and row[3] == "01"}
+    wanted, found = {f"socket:[{inode}]" for inode in inodes}, 0
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(OSError):  # it was closed meanwhile
+            found += str(link.readlink()) in wanted
     return found
 
 
@@ -181,6 +192,16 @@ def test_several_processes(embedded: "Installation", postgres_on: "PostgresOn", 
     serving = embedded.serve("--workers=2").ready()
     workers = children(serving.process.pid)
     assert len(workers) == 2
+    port = int(serving.url.rpartition(":")[2])
+    with pytest.raises(OSError, match="in use"):
+        socket.create_server(("127.0.0.1", port))
+    with ExitStack() as clients:
+        for _ in range(100):
+            clients.enter_context(socket.create_connection(("127.0.0.1", port)))
+        wait_for(
+            lambda: sum(connections(pid, port) for pid in workers) >= 100, "all connections to be accepted"
+        )
+        assert min(connections(pid, port) for pid in workers) > 20  # 50 each, by a hash of the addresses
     assert serving.end(signal.SIGTERM) == 0
     wait_for(lambda: not any(map(alive, workers)), "the processes to end")
     assert not postgres_on(embedded.data_dir)

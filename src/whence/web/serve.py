@@ -1,4 +1,4 @@
-"""Runs the server: one process, or several on one listening socket."""
+"""Runs the server: one process, or several on one port."""
 
 import asyncio
 import gc
@@ -8,7 +8,8 @@ import os
 import resource
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
@@ -81,15 +82,41 @@ def _serve_many(settings: Settings, listener: socket.socket, workers: int) -> No
     """This process runs the database and supervises the others; each of those opens its own application."""
     for name in ("host", "port", "auth"):
         os.environ[env_name(name)] = str(getattr(settings, name))
-    config = server_config("whence.web.serve:one_of_many", settings, factory=True, workers=workers)
+    config = server_config("whence.web.serve:one_of_many", settings, factory=True)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         held = database(settings)
         runner.run(held.__aenter__())
         try:
             runner.run(_check(settings))
-            Multiprocess(config, sockets=[listener]).run()
+            _Workers(config, share_port(listener, workers)).run()
         finally:
             runner.run(held.__aexit__(None, None, None))
+
+
+class _Workers(Multiprocess):
+    """One process for each socket. uvicorn's class gives every socket to all, and then one process may take all connections."""
+
+    def __init__(self, config: uvicorn.Config, listeners: Sequence[socket.socket]) -> None:
+        super().__init__(config, [])
+        self._listeners = listeners
+
+    def init_processes(self) -> None:
+        self._for_each(super().init_processes)
+
+    def keep_subprocess_alive(self) -> None:
+        self._for_each(super().keep_subprocess_alive)
+
+    def restart_all(self) -> None:
+        self._for_each(super().restart_all)
+
+    def _for_each(self, act: Callable[[], None]) -> None:
+        """Shows a method of uvicorn one socket and its process at a time."""
+        last = len(self._listeners) - 1
+        groups = [self.processes[at : at + 1] for at in range(last)] + [self.processes[last:]]
+        for listener, group in zip(self._listeners, groups, strict=True):
+            self.sockets, self.processes = [listener], group
+            act()
+        self.processes = [process for group in groups for process in group]
 
 
 def one_of_many() -> ASGIApp:
@@ -198,12 +225,12 @@ class _Server(uvicorn.Server):
         yield
 
 
-def server_config(app: Any, settings: Settings, *, factory: bool = False, workers: int = 1) -> uvicorn.Config:
+def server_config(app: Any, settings: Settings, *, factory: bool = False) -> uvicorn.Config:
     protocol: Any = partial(LimitedProtocol, limits=ConnectionLimits.of(settings))
     return uvicorn.Config(
         app,
         factory=factory,
-        workers=workers,
+        workers=1,  # of each socket
         loop="uvloop",
         http=protocol,
         ws="none",
@@ -231,3 +258,20 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from exc
     listener.set_inheritable(True)
     return listener
+
+
+def share_port(listener: socket.socket, count: int) -> list[socket.socket]:
+    """Sockets on one port between which Linux spreads connections evenly. Elsewhere the processes share one."""
+    if sys.platform != "linux":
+        return [listener] * count
+    # Only now that it listens: another server cannot bind the port.
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    listeners = [listener]
+    for _ in range(count - 1):
+        other = socket.socket(listener.family, listener.type, listener.proto)
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        other.bind(listener.getsockname())
+        other.listen()
+        other.set_inheritable(True)
+        listeners.append(other)
+    return listeners
