@@ -71,7 +71,14 @@ class App:
             reranker = open_reranker(settings)
             if reranker is not None:
                 stack.push_async_callback(reranker.aclose)
-            search = Search(store, embedders, memory=memory, background=background, reranker=reranker)
+            search = Search(
+                store,
+                embedders,
+                memory=memory,
+                ef_search=settings.ef_search,
+                background=background,
+                reranker=reranker,
+            )
             stack.push_async_callback(search.aclose)
             originals = Originals.open(settings.storage_url, settings.data_dir)
             limits = Limits.of(settings)

@@ -6,7 +6,7 @@ import httpx
 import psycopg
 import pytest
 from tests.api.ingesting import data_of
-from tests.graphs import say, thing
+from tests.graphs import say, thing, tie
 from tests.samples import AddSample
 
 from whence.models import DEFAULT_PROJECT_ID
@@ -21,12 +21,21 @@ MANY = 4000
 @pytest.fixture
 async def lists(client: httpx.AsyncClient, store: Store, add_sample: AddSample) -> list[str]:
     """Each with five items."""
-    samples = [await add_sample(chunks=1, name=f"{number}.txt") for number in range(5)]
-    await say(store, samples[0].chunks[0], *(thing(f"Thing {number}") for number in range(5)))
+    samples = [await add_sample(chunks=1, name=f"{number}.txt") for number in range(4)]
+    large = await add_sample(chunks=5, name="large.txt")
+    things = [thing(f"Thing {number}") for number in range(5)]
+    ties = [tie("Thing 0", f"tie_{number}", "Thing 1") for number in range(5)]
+    await say(store, samples[0].chunks[0], *things, ties=ties)
+    changed = data_of(await client.get("/api/v1/objects"))["items"][0]["id"]
     for number in range(5):
-        path = f"/api/v1/projects/{DEFAULT_PROJECT_ID}"
-        data_of(await client.patch(path, json={"description": f"{number}"}))
-    return ["documents", "jobs", "objects", "objects?direction=desc", "audit"]
+        values = {"set": {"colour": f"c{number}"}, "reason": "a test"}
+        data_of(await client.patch(f"/api/v1/objects/{changed}", json=values))
+        asked = {"projectId": str(DEFAULT_PROJECT_ID), "message": f"Why {number}?", "store": True}
+        assert (await client.post("/api/v1/chat", json=asked)).status_code == 200
+    of_chunks = [f"documents/{large.document.id}/chunks", f"jobs/{large.job.id}/chunks"]
+    of_curations = [f"projects/{DEFAULT_PROJECT_ID}/curations", f"objects/{changed}/curations"]
+    others = ["documents", "jobs", "objects", "objects?direction=desc", "relationships", "answers", "audit"]
+    return [*of_chunks, *of_curations, *others]
 
 
 async def test_pages_after_one_another_are_the_whole_list(
@@ -48,7 +57,12 @@ async def test_pages_after_one_another_are_the_whole_list(
 
 
 async def test_after_needs_the_order_of_ids(client: httpx.AsyncClient, lists: list[str]) -> None:
-    assert lists
+    """Chunks are in reading order: the place of an unknown one is not known."""
+    for path in lists[:2]:
+        unknown = await client.get(f"/api/v1/{path}", params={"after": str(DEFAULT_PROJECT_ID)})
+        assert unknown.json()["error"]["code"] == "CHUNK_NOT_FOUND"
+        wrong = await client.get(f"/api/v1/{path}", params={"after": "x"})
+        assert wrong.json()["error"]["code"] == "INVALID_UUID"
     refused = await client.get("/api/v1/objects", params={"sort": "name", "after": str(DEFAULT_PROJECT_ID)})
     assert refused.json()["error"]["code"] == "INVALID_PARAMETER"
     assert (await client.get("/api/v1/documents", params={"after": "x"})).json()["error"][

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from whence.cli.doctor import _check_vector_indexes
+from whence.errors import WhenceError
 from whence.models import DEFAULT_PROJECT_ID, ChunkKey, EmbeddingSpace, new_id
 from whence.search import vectors
 from whence.search.vectors import (
@@ -153,6 +154,31 @@ async def test_the_index_is_made_asked_and_right(store: Store, space: EmbeddingS
     assert await by_index(store, space, document_ids=[first])
     await fill(store, space, 100, seed=3)  # goes on with the index there
     assert await compare(store, space) >= 0.95
+
+
+@pytest.mark.usefixtures("low")
+async def test_the_index_is_searched_thoroughly_where_words_are_no_sure_guide(
+    store: Store, space: EmbeddingSpace
+) -> None:
+    await fill(store, space, 300)
+    await store.nearest.build(space, vectors=300)
+    leg = VectorLeg(store, ef_search=1001)  # Postgres refuses it, which shows where it is used
+
+    async def near(*, words_are_sure: bool | None) -> int:
+        async def is_sure() -> bool:
+            return bool(words_are_sure)
+
+        asked = None if words_are_sure is None else is_sure
+        vector = halfvec(clouds(1, seed=8)[0])
+        found = await leg.nearest(DEFAULT_PROJECT_ID, space, vector, among=300, limit=10, is_sure=asked)
+        return len(found)
+
+    assert await near(words_are_sure=True) == 10
+    for unsure in (False, None):
+        with pytest.raises((psycopg.Error, WhenceError)) as refused:
+            await near(words_are_sure=unsure)
+        assert "hnsw.ef_search" in f"{refused.value} {refused.value.__cause__}"
+    assert await near(words_are_sure=True) == 10
 
 
 @pytest.mark.parametrize("filtered", [False, True])

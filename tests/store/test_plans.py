@@ -341,6 +341,15 @@ def reads() -> dict[str, Read]:
     found["keys"] = lambda s, _rows: s.keys.all()
     found["audit"] = lambda s, _rows: s.audit.page(limit=20)
     found["audit after an entry"] = lambda s, rows: s.audit.page(limit=20, after=rows[0][2])
+    found["chunks of a document after one"] = lambda s, rows: s.chunks.of_document(
+        rows[0][2], rows[0][3], limit=20, offset=0, after=UUID(rows[0][0])
+    )
+    found["relationships after one"] = lambda s, rows: s.graph.relationships.page(
+        rows[0][2], limit=20, offset=0, after=rows[0][3]
+    )
+    found["corrections after one"] = lambda s, rows: s.graph.curations.page(
+        rows[0][2], limit=20, offset=0, after=rows[0][3]
+    )
     found["documents after one"] = lambda s, rows: s.documents.page(rows[0][2], limit=20, after=rows[0][3])
     found["jobs after one"] = lambda s, rows: s.jobs.page(rows[0][2], limit=20, after=rows[0][3])
     found["objects after one"] = lambda s, rows: s.graph.objects.page(rows[0][2], limit=20, after=rows[0][3])

@@ -51,13 +51,14 @@ class Search:
         embedders: Embedders,
         *,
         memory: int = 0,
+        ef_search: int = 200,
         background: BackgroundWork | None = None,
         reranker: Reranker | None = None,
     ) -> None:
-        """`memory` is the maximum size in bytes of the projects held in memory."""
+        """`memory` is the maximum size in bytes of the projects held in memory, `ef_search` that of `VectorLeg`."""
         self._store = store
         self._memory = Memory(store, most=memory, background=background)
-        self._leg = VectorLeg(store)
+        self._leg = VectorLeg(store, ef_search)
         self._legs = LegRunner(store, embedders, self._leg)
         self._corrector = SpellingCorrector(store)
         self._reranker = reranker

@@ -6,7 +6,8 @@ index of existing vectors is fast. So the first build waits until the queue is n
 
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from math import isqrt
 from uuid import UUID
 
@@ -21,6 +22,9 @@ SWITCH = 20_000
 
 _PRICE = 20
 """Cost of a vector visited through the index, relative to one in an exact scan."""
+
+FEW = 200_000
+"""Up to this many vectors the index finds nearly all with the connection's `hnsw.ef_search` (docs/benchmarks.md)."""
 
 _REMEMBERED = 60.0
 
@@ -43,8 +47,10 @@ def exact_up_to(vectors: int, limit: int) -> int:
 
 
 class VectorLeg:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, ef_search: int = 200) -> None:
+        """`ef_search` is the number of vectors that the index compares in a thorough search."""
         self._store = store
+        self._ef_search = ef_search
         self._indexes: dict[UUID, tuple[float, VectorIndex]] = {}
 
     async def nearest(
@@ -56,11 +62,19 @@ class VectorLeg:
         among: int,
         limit: int,
         document_ids: Sequence[UUID] | None = None,
+        is_sure: Callable[[], Awaitable[bool]] | None = None,
     ) -> dict[ChunkKey, float]:
-        """The cosines of the nearest chunks, nearest first. `among` is the approximate number of chunks in the project."""
+        """The cosines of the nearest chunks, nearest first. `among` is the approximate number of chunks in the project.
+
+        If other means find the best chunks (`is_sure`), a quick search of the index is enough.
+        """
         nearest, where = self._store.nearest, (project_id, space, vector)
         if await self._by_index(project_id, space, among, limit, document_ids):
-            found = await nearest.search("indexed", *where, limit=limit, document_ids=document_ids)
+            search = partial(nearest.search, "indexed", *where, limit=limit, document_ids=document_ids)
+            is_quick = is_sure is not None and (await self._index(space)).vectors <= FEW
+            found = await search(ef=None if is_quick else self._ef_search)
+            if is_quick and is_sure is not None and not await is_sure():
+                found = await search(ef=self._ef_search)
             if len(found) == limit:
                 return _cosines(found)
         return _cosines(await nearest.search("exact", *where, limit=limit, document_ids=document_ids))

@@ -155,7 +155,9 @@ def _list_query(stale: bool | None, *, feedback: bool) -> PagedQuery[StoredAnswe
         "" if stale is None else f"\n  AND {_STALE}" if stale else f"\n  AND NOT ({_STALE})"
     )
     rated: LiteralString = _WITH_FEEDBACK if feedback else ""
-    return PagedQuery(_answer_of, _ANSWER, f"{_LISTED}{wanted}{rated}", "a.id DESC")
+    return PagedQuery(
+        _answer_of, _ANSWER, f"{_LISTED}{wanted}{rated}", "a.id DESC", is_after="a.id < %(after)s"
+    )
 
 
 ANSWERS = {
@@ -268,6 +270,7 @@ class Answers(Statements):
         conversation_id: UUID | None = None,
         limit: int,
         offset: int,
+        after: UUID | None = None,
     ) -> tuple[list[StoredAnswer], int]:
         """Answers, newest first. A stale answer that was refreshed does not count as stale."""
         params = {
@@ -277,7 +280,7 @@ class Answers(Statements):
             "conversation_id": conversation_id,
         }
         query = ANSWERS[stale, feedback is not None]
-        return await self._queries.page(query, params, limit=limit, offset=offset)
+        return await self._queries.page(query, params, limit=limit, offset=offset, after=after)
 
     async def rate(self, stored: StoredAnswer, feedback: dict[str, Any] | None) -> None:
         params = {"project_id": stored.project_id, "id": stored.id}

@@ -6,6 +6,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl, urlencode
+from uuid import UUID
 
 from fastapi import Depends, Path, Query, Request
 from pydantic_core import PydanticCustomError
@@ -48,7 +49,7 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class CursorRequest(PageRequest):
-    """The same for a list in the order of ids, which can also go on after an item."""
+    """The same for a list in a lasting order, which can also go on after an item."""
 
     after: After = None
 
@@ -155,10 +156,14 @@ def path_id(request: Request, name: str) -> str:
     return found
 
 
-def page_of(request: Request) -> PageRequest:
+def page_of(request: Request) -> CursorRequest:
     given = _by_snake_name(request.scope["query_string"])
     limit = _parse("limit", given.get("limit", "20"), _LIMIT.read)
-    return PageRequest(limit, _parse("offset", given.get("offset", "0"), _OFFSET.read))
+    offset, after = _parse("offset", given.get("offset", "0"), _OFFSET.read), given.get("after")
+    found = None if after is None else canonical_uuid(after)
+    if after is not None and found is None:
+        raise no_uuid("after", after)
+    return CursorRequest(limit, offset, UUID(found) if found else None)
 
 
 def _parse(name: str, value: str, read: Callable[[Any], T]) -> T:

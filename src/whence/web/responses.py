@@ -56,12 +56,17 @@ def success(answer: Shape, status: int = 200) -> Enveloped[Shape]:
 def listed(
     model: type[Shape], found: Iterable[Any], total: int, page: PageRequest
 ) -> Enveloped[Listing[Shape]]:
-    items = [model.of(one) for one in found]
-    if isinstance(page, CursorRequest) and page.after is not None:
-        has_more = len(items) > page.limit
-        pagination = Pagination(total=total, limit=page.limit, offset=page.offset, has_more=has_more)
-        return success(Listing(items=items[: page.limit], pagination=pagination))
-    return success(Listing.page(items, total, page.limit, page.offset))
+    return one_page([model.of(one) for one in found], total, page)
+
+
+def one_page(items: list[Shape], total: int, page: PageRequest) -> Enveloped[Listing[Shape]]:
+    return success(Listing(items=items[: page.limit], pagination=_pagination(len(items), total, page)))
+
+
+def _pagination(found: int, total: int, page: PageRequest) -> Pagination:
+    is_after = isinstance(page, CursorRequest) and page.after is not None
+    has_more = found > page.limit if is_after else page.offset + found < total
+    return Pagination(total=total, limit=page.limit, offset=page.offset, has_more=has_more)
 
 
 def plain_success(data: Any) -> Enveloped[Any]:
@@ -70,9 +75,8 @@ def plain_success(data: Any) -> Enveloped[Any]:
 
 
 def plain_page(items: list[Any], total: int, page: PageRequest) -> Enveloped[Any]:
-    has_more = page.offset + len(items) < total
-    pagination = {"total": total, "limit": page.limit, "offset": page.offset, "has_more": has_more}
-    return plain_success({"items": items, "pagination": pagination})
+    pagination = _pagination(len(items), total, page).model_dump()
+    return plain_success({"items": items[: page.limit], "pagination": pagination})
 
 
 def encode(content: Any) -> bytes:

@@ -173,11 +173,13 @@ class Curations(Statements):
         name_key: str | None = None,
         limit: int,
         offset: int,
+        after: UUID | None = None,
     ) -> tuple[list[Curation], int]:
         """The newest first: of a project, of everything with this name, or of an object and its relationships."""
         params = {"project_id": project_id, "object_id": object_id, "name_key": name_key}
-        query = PagedQuery(_curation_of, _COLUMNS, _OF_OBJECT if object_id else _IN_PROJECT, "w.id DESC")
-        return await self._queries.page(query, params, limit=limit, offset=offset)
+        source = _OF_OBJECT if object_id else _IN_PROJECT
+        query = PagedQuery(_curation_of, _COLUMNS, source, "w.id DESC", is_after="w.id < %(after)s")
+        return await self._queries.page(query, params, limit=limit, offset=offset, after=after)
 
     async def set(
         self, project_id: UUID, object_id: UUID, values: Mapping[str, Any], by: Word

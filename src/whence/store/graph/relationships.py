@@ -85,6 +85,7 @@ class Relationships(Statements):
         *,
         limit: int,
         offset: int,
+        after: UUID | None = None,
         relationship_type: str | None = None,
         source_id: UUID | None = None,
         target_id: UUID | None = None,
@@ -102,8 +103,8 @@ class Relationships(Statements):
         }
         where = _FILTERED + (_OF_OBJECT if object_id else "") + (_OF_DOCUMENT if document_id else "")
         counted = f"FROM kb.relationships r {where}"  # every relationship has both ends
-        listing = PagedQuery(_relationship_of, _COLUMNS, _FROM + where, "r.id", counted)
-        return await self._queries.page(listing, params, limit=limit, offset=offset)
+        listing = PagedQuery(_relationship_of, _COLUMNS, _FROM + where, "r.id", counted, "r.id > %(after)s")
+        return await self._queries.page(listing, params, limit=limit, offset=offset, after=after)
 
     async def many(self, project_id: UUID, ids: Iterable[UUID]) -> list[Relationship]:
         """Those that exist, in any order."""

@@ -16,7 +16,7 @@ from whence.api.documents import ChunkDeletionImpact
 from whence.errors import InvalidUUID, JobNotFound, MethodNotAllowed, WhenceError
 from whence.web.access import reader, writer
 from whence.web.bodies import declared_body, read_json
-from whence.web.parameters import ChunkFlags, PageRequest, PathId, chunk_flags, page_of, path_id
+from whence.web.parameters import ChunkFlags, CursorRequest, PathId, chunk_flags, page_of, path_id
 from whence.web.responses import Enveloped, plain_page, plain_success, success
 from whence.web.routes import Direct, api_router, documented
 
@@ -103,7 +103,7 @@ async def delete_chunk(request: Request) -> Enveloped[ChunkModel]:
         return plain_success(await access.app.remover.chunk(project_id, document_id, UUID(chunk["id"])))
 
 
-@router.get("/jobs/{job_id}/chunks", dependencies=[_JOB, _FLAGS, Depends(PageRequest)])
+@router.get("/jobs/{job_id}/chunks", dependencies=[_JOB, _FLAGS, Depends(CursorRequest)])
 async def list_job_chunks(request: Request) -> Enveloped[Listing[ChunkModel]]:
     """List the chunks of a job, in reading order."""
     access = await reader(request)
@@ -112,8 +112,9 @@ async def list_job_chunks(request: Request) -> Enveloped[Listing[ChunkModel]]:
         chunks, total = await access.store.chunks.of_job(
             job_id,
             project_id=access.project_id,
-            limit=page.limit,
+            limit=page.fetched,
             offset=page.offset,
+            after=page.after,
             source=query.source,
             embedding=query.embedding,
         )

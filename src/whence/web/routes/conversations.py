@@ -26,8 +26,8 @@ from whence.models import now
 from whence.store.answers import FeedbackFilter
 from whence.web.access import Reader
 from whence.web.events import Connected, file_response, unless_gone
-from whence.web.parameters import Paged, PathId, ProjectFilter
-from whence.web.responses import Enveloped, success
+from whence.web.parameters import Paged, PagedByCursor, PathId, ProjectFilter
+from whence.web.responses import Enveloped, one_page, success
 from whence.web.routes import TEXT, answered, api_router, documented
 from whence.web.routes.chat import CHAT_ERRORS
 
@@ -119,7 +119,7 @@ async def list_answers(
     stale: StaleFlag = None,
     feedback: FeedbackChoice = None,
     conversation_id: InConversation = None,
-    page: Paged,
+    page: PagedByCursor,
 ) -> Enveloped[Listing[AnswerModel]]:
     """List stored answers, the newest first.
 
@@ -133,11 +133,11 @@ async def list_answers(
         stale=stale,
         feedback=feedback,
         conversation_id=conversation_id,
-        limit=page.limit,
+        limit=page.fetched,
         offset=page.offset,
+        after=page.after,
     )
-    items = [await show(access.store, one) for one in found]
-    return success(Listing.page(items, total, page.limit, page.offset))
+    return one_page([await show(access.store, one) for one in found], total, page)
 
 
 @router.get(

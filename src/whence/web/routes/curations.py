@@ -22,7 +22,7 @@ from whence.extract.schema import MAX_NAME
 from whence.models import Word
 from whence.store.graph.curation import Curation
 from whence.web.access import Access, Reader, Writer
-from whence.web.parameters import Paged, PathId
+from whence.web.parameters import PagedByCursor, PathId
 from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import Tolerant, api_router, documented
 
@@ -122,23 +122,25 @@ async def reject_relationship(access: Writer, relationship_id: PathId, why: Why)
 
 @router.get("/objects/{object_id}/curations")
 async def list_object_curations(
-    access: Reader, object_id: PathId, page: Paged
+    access: Reader, object_id: PathId, page: PagedByCursor
 ) -> Enveloped[Listing[CurationModel]]:
     """List the corrections of an object and its relationships, the newest first."""
     found = await access.graph_object(object_id)
     entries, total = await access.store.graph.curations.page(
-        found.project_id, object_id=found.id, limit=page.limit, offset=page.offset
+        found.project_id, object_id=found.id, limit=page.fetched, offset=page.offset, after=page.after
     )
     return listed(CurationModel, entries, total, page)
 
 
 @router.get("/projects/{project_id}/curations")
 async def list_curations(
-    access: Reader, project_id: PathId, page: Paged
+    access: Reader, project_id: PathId, page: PagedByCursor
 ) -> Enveloped[Listing[CurationModel]]:
     """List all corrections of a project, the newest first: also those that are undone or wait for their object."""
     await access.existing_project(project_id)
-    entries, total = await access.store.graph.curations.page(project_id, limit=page.limit, offset=page.offset)
+    entries, total = await access.store.graph.curations.page(
+        project_id, limit=page.fetched, offset=page.offset, after=page.after
+    )
     return listed(CurationModel, entries, total, page)
 
 

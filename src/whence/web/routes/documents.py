@@ -36,7 +36,6 @@ from whence.web.events import Connected, file_response
 from whence.web.parameters import (
     ChunkFlags,
     NameFilter,
-    Paged,
     PagedByCursor,
     PathId,
     ProjectFilter,
@@ -164,15 +163,19 @@ async def get_document_text(
 
 @router.get("/documents/{document_id}/chunks")
 async def list_document_chunks(
-    access: Reader, document_id: PathId, flags: Annotated[ChunkFlags, Depends(chunk_flags)], page: Paged
+    access: Reader,
+    document_id: PathId,
+    flags: Annotated[ChunkFlags, Depends(chunk_flags)],
+    page: PagedByCursor,
 ) -> Enveloped[Listing[ChunkModel]]:
     """List the chunks of a document, in reading order."""
     document = await access.document(document_id)
     chunks, total = await access.store.chunks.of_document(
         document.project_id,
         document.id,
-        limit=page.limit,
+        limit=page.fetched,
         offset=page.offset,
+        after=page.after,
         source=flags.source,
         embedding=flags.embedding,
     )

@@ -15,7 +15,7 @@ from whence.web.events import file_response
 from whence.web.parameters import (
     DocumentFilter,
     NameFilter,
-    Paged,
+    PagedByCursor,
     PathId,
     ProjectFilter,
     TypeFilter,
@@ -47,14 +47,15 @@ async def list_relationships(
     target_id: ToObject = None,
     object_id: OfObject = None,
     document_id: DocumentFilter = None,
-    page: Paged,
+    page: PagedByCursor,
 ) -> Enveloped[Listing[RelationshipModel]]:
     """List the relationships of a project, the oldest first."""
     project = await access.existing_project(project_id, document_id=document_id)
     found, total = await access.store.graph.relationships.page(
         project,
-        limit=page.limit,
+        limit=page.fetched,
         offset=page.offset,
+        after=page.after,
         relationship_type=relationship_type,
         source_id=source_id,
         target_id=target_id,
