@@ -437,6 +437,9 @@ def reads_of_searches() -> dict[str, Read]:
         "nearest of documents": lambda s, rows: s.nearest.search(
             "exact", rows[0][2], THE_SPACE, halfvec([1, 2, 3, 4]), limit=10, document_ids=[rows[0][3]]
         ),
+        "nearest, thoroughly": lambda s, rows: s.nearest.search(
+            "exact", rows[0][2], THE_SPACE, halfvec([1, 2, 3, 4]), limit=10, ef=200
+        ),
         "vectors": lambda s, rows: s.nearest.vectors(rows[0][2], THE_SPACE, ids(rows)),
         "distances": lambda s, rows: s.nearest.distances(
             rows[0][2], THE_SPACE, halfvec([1, 2, 3, 4]), keys(rows)

@@ -27,7 +27,6 @@ GIVEN: list[tuple[str, str, str, Any]] = [
     ("WHENCE_AUTH", "Required", "auth", "required"),
     ("WHENCE_POOL_SIZE", "1", "pool_size", 1),
     ("WHENCE_SEARCH_MEMORY_MB", "0", "search_memory_mb", 0),
-<<<<<<< HEAD
     (
         "WHENCE_CORS_ORIGINS",
         "https://App.corp, http://[::1]:3000,*",
@@ -35,9 +34,7 @@ GIVEN: list[tuple[str, str, str, Any]] = [
         ("https://app.corp", "http://[::1]:3000", "*"),
     ),
     ("WHENCE_MCP_WRITES", "on", "mcp_writes", "on"),
-=======
     ("WHENCE_EF_SEARCH", "400", "ef_search", 400),
->>>>>>> 6b4d16c5 (Search the vector index quickly where words find enough; go on after a chunk, relationship, correction or answer in lists)
     ("WHENCE_MAX_UPLOAD_MB", "1000", "max_upload_mb", 1000),
     ("WHENCE_MAX_CONNECTIONS", "50", "max_connections", 50),
     ("WHENCE_MAX_URL_KB", "8", "max_url_kb", 8),

@@ -47,7 +47,7 @@ _WITH_CODE = 0.5
 _RARE_CODE = 0.01
 """Fraction of the chunks that may have a rare code; three chunks always may."""
 
-_SURE = 0.5
+_SURE = 0.3
 """Fraction of the weight of the question's words that the best of sure hits has."""
 
 _MANY = 1_000_000  # bytes of postings from which scoring runs in a thread, to keep the event loop free

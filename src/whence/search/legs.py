@@ -137,7 +137,10 @@ class LegRunner:
         return wording.result(), cosines | near
 
     async def _worded(
-        self, asked: PreparedQuestion, embedding: asyncio.Future[QueryVector], wording: asyncio.Future[TextHits]
+        self,
+        asked: PreparedQuestion,
+        embedding: asyncio.Future[QueryVector],
+        wording: asyncio.Future[TextHits],
     ) -> dict[ChunkKey, float]:
         text = await wording
         return await self._cosines(asked, await embedding, text)

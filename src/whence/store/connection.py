@@ -19,7 +19,7 @@ from whence.store.halfvec import HalfVector, HalfVectorDumper
 SEARCH_PATH = "kb, queue, public"
 STATEMENT_TIMEOUT = "15s"
 LOCK_TIMEOUT = "10s"  # less than the statement timeout, so that waiting for a lock has its own error
-EF_SEARCH = "80"  # vectors that a search by index compares, unless it asks for more
+EF_SEARCH = "100"  # vectors that a search by index compares, unless it asks for more
 _PREPARED = 500  # more than there are statements
 _MOMENT = 0.00025  # seconds of polling before an idle server sleeps
 _CHECK = 5.0  # seconds for the answer to an empty statement
