@@ -7,7 +7,7 @@ from contextlib import aclosing
 from time import monotonic
 
 from whence.chat.answer import Answer, Event, Sources
-from whence.chat.answerer import EXTRACTIVE
+from whence.chat.answerer import say
 from whence.providers import ChatModel, Completion, Message
 
 # Open WebUI encloses the conversation in this tag; LibreChat asks for a title in these words.
@@ -28,19 +28,13 @@ async def do_client_task(
     """The events of an answer without sources: the model's own words, or without a model the least that the client accepts."""
     began = monotonic()
     yield Sources(sources=())
-    if model is None:
-        text = _least(messages[-1].content)
-        done = Completion(
-            text=text, prompt_tokens=None, completion_tokens=None, model=EXTRACTIVE, finish="stop"
-        )
-        yield text
-    else:
-        async with aclosing(model.stream(messages, max_tokens=max_tokens)) as parts:
-            async for part in parts:
-                if isinstance(part, Completion):
-                    done = part
-                else:
-                    yield part
+    parts = model.stream(messages, max_tokens=max_tokens) if model else say(_least(messages[-1].content))
+    async with aclosing(parts) as stream:
+        async for part in stream:
+            if isinstance(part, Completion):
+                done = part
+            else:
+                yield part
     yield Answer(
         response=done.text,
         messages=(*messages, Message(role="assistant", content=done.text)),

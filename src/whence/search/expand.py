@@ -19,7 +19,7 @@ from whence.text.names import names_in
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
-Told = TypeVar("Told", GraphObject, RelatedObject)
+AnyGraphObject = TypeVar("AnyGraphObject", GraphObject, RelatedObject)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +160,7 @@ class Expander:
         return {UUID(view["id"]): view for view in read}
 
 
-def values_claimed(objects: Sequence[Told], claims: Iterable[Claim]) -> list[Told]:
+def values_claimed(objects: Sequence[AnyGraphObject], claims: Iterable[Claim]) -> list[AnyGraphObject]:
     """The objects with the names and values of these claims; those without any are left out."""
     values = defaultdict[UUID, dict[str, Any]](dict)
     for claim in claims:
