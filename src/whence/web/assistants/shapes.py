@@ -144,7 +144,7 @@ class Neighbour(BaseModel):
     name: str
 
 
-class Connection(BaseModel):
+class GraphEdge(BaseModel):
     source: str
     type: str
     target: str
@@ -152,7 +152,7 @@ class Connection(BaseModel):
 
 class Neighbourhood(BaseModel):
     objects: list[Neighbour]
-    connections: list[Connection]
+    connections: list[GraphEdge]
     truncated: bool
 
     @classmethod
@@ -160,7 +160,7 @@ class Neighbourhood(BaseModel):
         return cls(
             objects=[Neighbour(id=str(node.id), type=node.type, name=node.name) for node in part.nodes],
             connections=[
-                Connection(source=str(edge.source_id), type=edge.type, target=str(edge.target_id))
+                GraphEdge(source=str(edge.source_id), type=edge.type, target=str(edge.target_id))
                 for edge in part.edges
             ],
             truncated=part.truncated,

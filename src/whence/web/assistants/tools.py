@@ -2,7 +2,7 @@
 
 import functools
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 from uuid import UUID
@@ -20,7 +20,7 @@ from whence.api.graph import GraphAnswer
 from whence.chat import Asked
 from whence.errors import ChunkNotFound, DocumentNotFound, Forbidden, ObjectNotFound, WhenceError
 from whence.models import GraphObject
-from whence.search import Question
+from whence.search import Hit, Question
 from whence.text.names import name_key
 from whence.web.access import Access
 from whence.web.assistants.shapes import (
@@ -84,8 +84,8 @@ def http_app(server: MCPServer) -> ASGIApp:
     )
 
 
-def _told(function: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
-    """Tells the assistant our errors; it may try again. All others are only logged."""
+def _report_errors(function: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
+    """Reports our errors to the assistant, which may try again. All others are only logged."""
 
     @functools.wraps(function)
     async def call(*args: P.args, **named: P.kwargs) -> T:
@@ -99,7 +99,7 @@ def _told(function: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
 
 def _add_search(server: MCPServer, access_of: AccessOf) -> None:
     @server.tool(annotations=_READS)
-    @_told
+    @_report_errors
     async def search(
         query: str,
         ctx: Context[Any, Any],
@@ -112,27 +112,17 @@ def _add_search(server: MCPServer, access_of: AccessOf) -> None:
         results = SearchResults.of(found.hits)
         if format is None:
             return _both(results.model_dump())
-        blocks = [
-            {
-                "type": "search_result",
-                "source": entry.url,
-                "title": entry.title,
-                "content": [{"type": "text", "text": hit.found.chunk["content"]}],
-                "citations": {"enabled": True},
-            }
-            for entry, hit in zip(results.results, found.hits, strict=True)
-        ]
-        text = [TextContent(type="text", text=json.dumps(block, ensure_ascii=False)) for block in blocks]
+        text = _search_blocks(results, found.hits)
         return CallToolResult(content=[*text], structured_content=results.model_dump())
 
     @server.tool(annotations=_READS)
-    @_told
+    @_report_errors
     async def fetch(id: str, ctx: Context[Any, Any]) -> FetchedText:
         """Read a passage, a document or an object by its id."""
         return await _fetch(_enter(access_of(ctx)), id)
 
     @server.tool(annotations=_READS)
-    @_told
+    @_report_errors
     async def ask(question: str, ctx: Context[Any, Any], project: ProjectName = None) -> AskedAnswer:
         """Answer a question from the documents, each sentence with its quote, file and page."""
         access = _enter(access_of(ctx))
@@ -140,7 +130,7 @@ def _add_search(server: MCPServer, access_of: AccessOf) -> None:
         return AskedAnswer.of(await access.count(answer))
 
     @server.tool(annotations=_READS)
-    @_told
+    @_report_errors
     async def list_documents(
         ctx: Context[Any, Any],
         project: ProjectName = None,
@@ -156,9 +146,24 @@ def _add_search(server: MCPServer, access_of: AccessOf) -> None:
         return DocumentPage.of(found, total)
 
 
+def _search_blocks(results: SearchResults, hits: Sequence[Hit]) -> list[TextContent]:
+    """The hits as Claude's search results."""
+    blocks = [
+        {
+            "type": "search_result",
+            "source": entry.url,
+            "title": entry.title,
+            "content": [{"type": "text", "text": hit.found.chunk["content"]}],
+            "citations": {"enabled": True},
+        }
+        for entry, hit in zip(results.results, hits, strict=True)
+    ]
+    return [TextContent(type="text", text=json.dumps(block, ensure_ascii=False)) for block in blocks]
+
+
 def _add_graph(server: MCPServer, access_of: AccessOf) -> None:
     @server.tool(annotations=_READS)
-    @_told
+    @_report_errors
     async def trace(
         object: ObjectName, ctx: Context[Any, Any], property: str | None = None, project: ProjectName = None
     ) -> TracedClaims:
@@ -171,7 +176,7 @@ def _add_graph(server: MCPServer, access_of: AccessOf) -> None:
         return TracedClaims.of(found, list(map(ClaimModel.of, claims)))
 
     @server.tool(annotations=_READS)
-    @_told
+    @_report_errors
     async def neighbours(
         object: ObjectName,
         ctx: Context[Any, Any],
@@ -187,7 +192,7 @@ def _add_graph(server: MCPServer, access_of: AccessOf) -> None:
 
 def _add_writes(server: MCPServer, access_of: AccessOf) -> None:
     @server.tool(annotations=_WRITES)
-    @_told
+    @_report_errors
     async def ingest_text(
         text: str, name: str, ctx: Context[Any, Any], project: ProjectName = None
     ) -> IngestedDocument:
@@ -205,7 +210,7 @@ def _add_writes(server: MCPServer, access_of: AccessOf) -> None:
         return IngestedDocument(id=str(receipt.document_id), status=receipt.status)
 
     @server.tool(annotations=_WRITES)
-    @_told
+    @_report_errors
     async def ingest_url(url: str, ctx: Context[Any, Any], project: ProjectName = None) -> IngestedDocument:
         """Fetch a URL and add what it answers with as a document."""
         access = _writing(access_of(ctx))
@@ -217,7 +222,7 @@ def _add_writes(server: MCPServer, access_of: AccessOf) -> None:
 
 def _add_resources(server: MCPServer, access_of: AccessOf) -> None:
     @server.resource("whence://{kind}/{id}", mime_type="application/json")
-    @_told
+    @_report_errors
     async def read(kind: str, id: str, ctx: Context[Any, Any]) -> str:
         """A document, a chunk or an object: `whence://document/{id}`, `whence://chunk/{id}`, `whence://object/{id}`."""
         fetched = await _fetch(_enter(access_of(ctx)), id)
