@@ -5,6 +5,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 from whence.parse.detect import NAMED_ZIPS, ZIP_FOLDERS
 from whence.parse.parsed import MEGABYTE, Refused, in_megabytes
@@ -29,6 +30,14 @@ def inspect(path: Path, *, most: int) -> str:
     except _BROKEN as exc:
         raise Refused("corrupt", cause=f"{type(exc).__name__}: {exc}") from exc
     return mime
+
+
+def parts_of(archive: zipfile.ZipFile, name: str) -> list[ET.Element]:
+    """The elements of an XML part that a document is readable without; none if it is missing or damaged."""
+    try:
+        return list(ET.fromstring(archive.read(name)).iter())  # noqa: S314 - no network, no files, limited memory
+    except (KeyError, ET.ParseError):
+        return []
 
 
 def _format(archive: zipfile.ZipFile) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 from xml.etree import ElementTree as ET
 
+from whence.parse.child.archive import parts_of
 from whence.parse.dates import file_date
 from whence.parse.detect import ODP
 from whence.parse.parsed import Parsed, Refused, join_pages
@@ -30,10 +31,10 @@ def read(path: Path) -> Parsed:
         with zipfile.ZipFile(path) as archive:
             with archive.open("content.xml") as content:
                 text, pages = join_pages(_slides(content))
-            dates = [_date(archive, name) for name in _DATES]
+            said = {part.tag: part.text for part in parts_of(archive, "meta.xml")}
     except (KeyError, ET.ParseError) as exc:
         raise Refused("corrupt", cause=f"{type(exc).__name__}: {exc}") from exc
-    return Parsed(text=text, mime=ODP, pages=pages, dated_at=file_date(*dates))
+    return Parsed(text=text, mime=ODP, pages=pages, dated_at=file_date(*map(said.get, _DATES)))
 
 
 def _slides(content: IO[bytes]) -> list[str]:
@@ -85,10 +86,3 @@ def _joined(blocks: list[_Block]) -> str:
         before = kind
     notes = "\n".join(text for kind, text in blocks if kind == "note")
     return f"{out}\n\nNotes: {notes}" if notes else out
-
-
-def _date(archive: zipfile.ZipFile, tag: str) -> str | None:
-    if "meta.xml" not in archive.namelist():
-        return None
-    found = next(ET.fromstring(archive.read("meta.xml")).iter(tag), None)  # noqa: S314 - as above
-    return None if found is None else found.text

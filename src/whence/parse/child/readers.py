@@ -11,11 +11,11 @@ from dataclasses import replace
 from email.errors import MessageError
 from email.message import EmailMessage
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 from whence.models import Page, is_blank
 from whence.parse import ocr
 from whence.parse.child import archive, odp, pdf
+from whence.parse.child.archive import parts_of
 from whence.parse.child.kreuzberg import (
     MARK,
     date_of,
@@ -88,23 +88,23 @@ def _read_pptx(path: Path) -> Parsed:
 def _speaker_notes(path: Path) -> dict[int, str]:
     """The notes of each slide, by its place in the presentation."""
     found: dict[int, str] = {}
-    with zipfile.ZipFile(path) as archive:
-        show = _parts(archive, "ppt/presentation.xml")
-        targets = _parts(archive, "ppt/_rels/presentation.xml.rels")
+    with zipfile.ZipFile(path) as opened:
+        show = parts_of(opened, "ppt/presentation.xml")
+        targets = parts_of(opened, "ppt/_rels/presentation.xml.rels")
         slides = {part.get("Id"): part.get("Target", "").rpartition("/")[2] for part in targets}
         order = [part.get(_RELATION) for part in show if part.tag.endswith("}sldId")]
         for number, slide in enumerate(order, 1):
-            for part in _parts(archive, f"ppt/slides/_rels/{slides.get(slide)}.rels"):
+            for part in parts_of(opened, f"ppt/slides/_rels/{slides.get(slide)}.rels"):
                 if part.get("Type", "").endswith("/notesSlide"):
                     found[number] = _notes(
-                        archive, "ppt/notesSlides/" + part.get("Target", "").rpartition("/")[2]
+                        opened, "ppt/notesSlides/" + part.get("Target", "").rpartition("/")[2]
                     )
     return found
 
 
-def _notes(archive: zipfile.ZipFile, name: str) -> str:
+def _notes(opened: zipfile.ZipFile, name: str) -> str:
     """The text of the placeholder for notes; others repeat the slide's number or date."""
-    shapes = [part for part in _parts(archive, name) if part.tag.endswith("}sp")]
+    shapes = [part for part in parts_of(opened, name) if part.tag.endswith("}sp")]
     bodies = [
         shape
         for shape in shapes
@@ -118,14 +118,6 @@ def _notes(archive: zipfile.ZipFile, name: str) -> str:
     ]
     said = "\n".join(line for line in lines if line)
     return f"Notes: {said}" if said else ""
-
-
-def _parts(archive: zipfile.ZipFile, name: str) -> list[ET.Element]:
-    """The elements of an XML part; none if it is missing or damaged: the slides are readable without notes."""
-    try:
-        return list(ET.fromstring(archive.read(name)).iter())  # noqa: S314 - no network, no files, limited memory
-    except (KeyError, ET.ParseError):
-        return []
 
 
 def _read_docx(path: Path) -> Parsed:
