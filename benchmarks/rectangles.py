@@ -81,8 +81,9 @@ def _measure(path: Path, most: int, chance: random.Random, counts: Counter[str],
 
 def _compare(back: str, quote: str, path: Path, counts: Counter[str]) -> None:
     counts["with rectangles"] += 1
-    # The order of characters may differ, as in formulas.
-    is_same = Counter(_letters(back)) == Counter(_letters(quote))
+    # The order of characters may differ, as in formulas. pdfium has a mark for a hyphen at the end of a line, not the hyphen.
+    read, wanted = Counter(_letters(back)), Counter(_letters(quote))
+    is_same = not read - wanted and {*(wanted - read)} <= {"-"}
     counts["the same" if is_same else f"other words: {path.name}"] += 1
 
 

@@ -136,7 +136,8 @@ async def test_reasons(parser: Parser, tmp_path: Path, reason: str) -> None:
         path = tmp_path / "original"
         path.write_bytes(content)
         error = await refusal(parser, path, name)
-        assert error.details["reason"] == reason, name
+        is_picture = name == "picture.txt" and ocr.installed()  # it is read then, and found to be cut off
+        assert error.details["reason"] == ("corrupt" if is_picture else reason), name
         assert error.code == "UNREADABLE_DOCUMENT"
         assert error.status == 400
     assert await works(parser, tmp_path)
