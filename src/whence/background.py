@@ -11,10 +11,16 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any, TypeVar
 
 from whence.errors import WhenceError
 
 log = logging.getLogger("whence.background")
+
+T = TypeVar("T")
+
+LONG = 2_000
+"""Characters of a text from which work on it runs beside the event loop."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 """Seconds of pause after the first failure, and the maximum."""
@@ -88,6 +94,11 @@ class BackgroundWork:
                     return
             with suppress(TimeoutError):
                 await asyncio.wait_for(stopping.wait(), self.pause(name, every=every or 0))
+
+
+async def beside(length: int, work: Callable[..., T], *args: Any) -> T:
+    """Runs the work on a long text in a thread, so that other requests are answered meanwhile."""
+    return await asyncio.to_thread(work, *args) if length > LONG else work(*args)
 
 
 def cause(exc: BaseException) -> str:

@@ -180,7 +180,9 @@ class Settings:
     max_connections: int = _number(1000, 1, 60_000, "Most open connections of one server process.")
     max_url_kb: int = _number(16, 1, 1000, "Longest URL of a request, in KB.")
     max_header_kb: int = _number(64, 1, 1000, "Largest headers of a request, all together, in KB.")
-    body_seconds: int = _number(30, 1, 3600, "Seconds that a request may pause while it is sent.")
+    body_seconds: int = _number(
+        30, 1, 3600, "Seconds that a client may pause while it sends a request or reads an answer."
+    )
     body_memory_mb: int = _number(256, 16, 100_000, "Memory of one process for JSON bodies, in MB.")
     key_requests_per_minute: int = _number(
         0, 0, 1_000_000, "Requests a minute of one API key, unless it has its own limit; 0: no limit."

@@ -1,7 +1,8 @@
-"""Every text that a client may send, in hostile shapes, is answered: never by an error of the server."""
+"""Every text that a client may send, in hostile shapes, is answered: never by an error of the server, nor while others wait."""
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -11,6 +12,7 @@ from tests.api.chatting import LEAVE, PROJECT, opened
 from tests.api.conftest import usual_settings
 from tests.api.ingesting import ingest
 from tests.chat_endpoint import ChatEndpoint, says
+from tests.stalls import reference, without_stall
 
 from whence.settings import Settings
 from whence.web.server import create_app
@@ -46,6 +48,12 @@ BODIED = [
     for path, methods in DOCUMENT["paths"].items()
     for method, operation in methods.items()
     if "application/json" in operation.get("requestBody", {}).get("content", {})
+]
+FORMS = [
+    (method, path, list(operation["requestBody"]["content"]["multipart/form-data"]["schema"]["properties"]))
+    for path, methods in DOCUMENT["paths"].items()
+    for method, operation in methods.items()
+    if "multipart/form-data" in operation.get("requestBody", {}).get("content", {})
 ]
 QUERIED = [
     (path, [one["name"] for one in operation["parameters"] if one["in"] == "query"])
@@ -132,24 +140,40 @@ def questions(shape: str) -> Iterator[tuple[str, str, Any]]:
         )
 
 
+def forms(shape: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Each form, with one text of this shape after the other in it: its fields, the file, and the file's name."""
+    for method, path, names in FORMS:
+        for name in set(names) - {"file", "files"}:
+            yield method, path, {"data": {name: shaped(shape, 10_000)}, "files": {"file": ("a.md", "x")}}
+        yield method, path, {"files": {"file": (shaped(shape, 1000).replace("\n", " "), "x")}}
+    written = {"file": ("a.md", shaped(shape, 100_000))}
+    yield "post", "/ingest/upload", {"files": written, "data": {"wait": "true"}}
+
+
+@pytest.fixture(scope="module")
+def usual() -> float:
+    return reference()
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 async def test_every_text_is_answered(
-    clients: tuple[httpx.AsyncClient, httpx.AsyncClient], shape: str
+    clients: tuple[httpx.AsyncClient, httpx.AsyncClient], shape: str, usual: float
 ) -> None:
-    client, quoting = clients
+    client, _ = clients
     made = await client.post("/api/v1/projects", json={"name": f"project {uuid4()}"})
     other = made.json()["data"]["id"]
-    asked = [(client, *one) for one in questions(shape)]
-    asked += [(quoting, *one) for one in questions(shape) if "chat" in one[1]]
+    asked: list[tuple[httpx.AsyncClient, str, str, dict[str, Any]]] = []
+    for method, path, body in questions(shape):
+        asked += [(one, method, path, {"json": body}) for one in (clients if "chat" in path else clients[:1])]
     for method, path, schema in BODIED:
+        asked.append((client, method, path, {"json": filled(schema, shape, PER_FIELD)}))
+    asked += [(client, *one) for one in forms(shape)]
+    for path, names in QUERIED:
+        query = {name: shaped(shape, 100) for name in names if name not in ("limit", "offset")}
+        asked.append((client, "get", path, {"params": query}))
+    for asker, method, path, sent in asked:
         where = path.replace("{project_id}", other)
         for name in ("document_id", "object_id", "conversation_id", "answer_id"):
             where = where.replace(f"{{{name}}}", str(uuid4()))
-        asked.append((client, method, where, filled(schema, shape, PER_FIELD)))
-    for asker, method, path, body in asked:
-        answer = await asker.request(method, path, json=body, timeout=120)
+        answer = await without_stall(partial(asker.request, method, where, timeout=120, **sent), usual)
         assert answer.status_code < 500 or answer.status_code in (502, 503, 504), (path, answer.text[:300])
-    for path, names in QUERIED:
-        query = {name: shaped(shape, 100) for name in names if name not in ("limit", "offset")}
-        answer = await client.get(path.replace("{project_id}", other), params=query, timeout=120)
-        assert answer.status_code < 500, (path, answer.text[:300])

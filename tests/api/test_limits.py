@@ -117,6 +117,19 @@ def test_broken_downloads_leave_nothing_behind(server: Server) -> None:
     assert memory() < before[1] + 60 * MB
 
 
+def test_a_client_that_reads_nothing_is_left(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    sent = httpx.post(
+        f"{server.url}/ingest/upload", headers=server.headers, files={"file": ("b.bin", b"\0y" * 8 * MB)}
+    )
+    path = f"/api/v1/documents/{sent.json()['data']['items'][0]['documentId']}/file"
+    caplog.set_level("INFO", "whence.web")
+    with closing(socket.socket()) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(("127.0.0.1", int(server.url.rpartition(":")[2])))
+        connection.sendall(server.head(f"GET {path} HTTP/1.1"))
+        wait_until(lambda: any(path in record.getMessage() for record in list(caplog.records)))
+
+
 def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 

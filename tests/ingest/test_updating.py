@@ -4,6 +4,7 @@ import asyncio
 from uuid import UUID
 
 import orjson
+import psycopg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from tests.ingest.conftest import SMALL, Desk, sentences
 
 from whence.chunk import ChunkingOptions
 from whence.chunk_findings import ChunkExtraction
-from whence.errors import Conflict
+from whence.errors import Conflict, DocumentNotFound
 from whence.ingest import Chunking
 from whence.ingest.publish import matched
 from whence.job_run import TryAgain
@@ -180,3 +181,29 @@ def test_as_much_as_possible_is_matched(old: list[bytes], new: list[bytes]) -> N
         places = [ident for ident, one in zip(ids, new, strict=True) if one == content and ident is not None]
         assert len(places) == min(old.count(content), new.count(content))
         assert places == sorted(places), "in the order they had"
+
+
+@pytest.mark.parametrize("sent", ["a new version", "the same file"])
+async def test_a_document_that_is_deleted_after_it_was_found(desk: Desk, dsn: str, sent: str) -> None:
+    text = sentences(3)
+    receipt = await desk.hand_in(text)
+    await desk.run(receipt)
+    async with (
+        await psycopg.AsyncConnection.connect(dsn) as deleting,
+        await psycopg.AsyncConnection.connect(dsn, autocommit=True) as watching,
+    ):
+        await deleting.execute("LOCK TABLE kb.jobs")
+        new = desk.change(receipt, sentences(4)) if sent == "a new version" else desk.hand_in(text)
+        update = asyncio.create_task(new)
+        while await (await watching.execute("SELECT FROM pg_locks WHERE NOT granted")).fetchone() is None:
+            assert not update.done()
+            await asyncio.sleep(0.01)
+        await deleting.execute("DELETE FROM kb.documents WHERE id = %s", [receipt.document_id])
+        await deleting.commit()
+    if sent == "a new version":
+        with pytest.raises(DocumentNotFound):
+            await update
+    else:
+        again = await update
+        assert not again.already_exists
+        assert again.document_id != receipt.document_id

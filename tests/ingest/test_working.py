@@ -5,12 +5,15 @@ import os
 import resource
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
 import pytest
+from tests.endpoint import Endpoint, Gate
 from tests.ingest.conftest import Desk, sentences
 
+from whence.app import App
 from whence.ingest import Receipt
 from whence.jobs import worker
 from whence.models import new_id
@@ -42,6 +45,21 @@ async def test_what_waits_is_begun_as_soon_as_something_ends(
     async with desk.app.working(), asyncio.timeout(60):
         for receipt in receipts:
             await done(desk, receipt)
+
+
+async def test_one_project_does_not_take_every_slot(settings: Settings, endpoint: Endpoint) -> None:
+    endpoint.default = gate = Gate()
+    async with App.open(replace(settings, worker_concurrency=3)) as app:
+        desk, other = Desk(app), await app.store.projects.create(name="Another")
+        many = [await desk.hand_in(sentences(3, start=10 * number)) for number in range(4)]
+        one = await desk.hand_in(sentences(3), project_id=other.id)
+        async with app.working(), asyncio.timeout(120):
+            while (await desk.job(one)).status != "processing":  # noqa: ASYNC110 - nothing tells of it but asking
+                await asyncio.sleep(0.05)
+            assert [(await desk.job(each)).status for each in many].count("pending") >= 2
+            gate.open()
+            for receipt in (*many, one):
+                await done(desk, receipt)
 
 
 def abandoned(folder: Path, name: str, *, days: float) -> Path:

@@ -171,6 +171,7 @@ async def test_scanned_pages_are_counted(parser: Parser, tmp_path: Path) -> None
         (Limits(seconds=2), "too_slow", "Reading it took longer than 2 seconds"),
         (Limits(cpu_seconds=1), "too_slow", "Reading it took more than 1 seconds of computing"),
         (Limits(text=MEGABYTE // 4), "too_large", "The text is longer than 0.25 MB"),
+        (Limits(pages=799, text=1000), "too_large", "It has more than 799 pages"),  # before it is read
     ],
 )
 async def test_limits_on_a_long_document(limits: Limits, reason: str, message: str, tmp_path: Path) -> None:

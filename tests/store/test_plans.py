@@ -736,6 +736,7 @@ def changes() -> dict[str, Read]:
         "withdraw": lambda s, _rows: s.queue.withdraw("whence:ingest", lock="x"),
         "waits": lambda s, _rows: s.queue.waits("whence:ingest", lock="x"),
         "doing": lambda s, _rows: s.queue.doing(1),
+        "fetch other": lambda s, _rows: s.queue.fetch_other("default", worker_id=1, full=["x"]),
         "revoke": lambda s, _rows: _unknown(s),
         "use of a key": lambda s, _rows: _used(s),
         "create a project": lambda s, _rows: s.projects.create(name="made"),

@@ -2,13 +2,14 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 from uuid import UUID
 
+from whence.background import beside
 from whence.chat.answerer import Answerer, AnswerRequest, Draft, clean_turn, say
 from whence.chat.citing import CitationStream, Validated, Verbatim, without_citations
 from whence.chat.graph import MOST_FILTERED, MOST_OBJECTS, Fact, facts_about, named_in, near_to
@@ -33,10 +34,7 @@ SMALL_TALK = "Ask me something that the documents may answer, and I will look it
 MAX_SOURCES = 20
 _MOST_BEHIND = 4
 """Maximum number of chunks that support graph facts and were not found by search."""
-T = TypeVar("T")
 
-_LONG = 4_000
-"""Length of an answer, in characters, from which its citations are scored in a thread."""
 _JUDGE_SECONDS = 30
 """An answer that is not streamed waits this long for its citations to be judged."""
 _CUT_SHORT = {
@@ -146,8 +144,8 @@ class Chat:
         began = monotonic()
         config = (await self._store.projects.get(project_id)).config
         request, notes = await self._gather(project_id, asked)
-        said = sum(len(turn.content) for turn in asked.history)
-        draft = await _beside(said, self._draft, request)
+        said = len(asked.message) + sum(len(turn.content) for turn in asked.history)
+        draft = await beside(said, self._draft, request)
         yield Sources(sources=draft.sources)
         citing = Verbatim() if asked.passed_on.wants_json else CitationStream(draft.sources)
         show = _Shown(masked=draft.masked, defused=config.get("media") != "allowed")
@@ -171,7 +169,7 @@ class Chat:
         response = "".join(show.pieces)  # as long as the validated text, so offsets agree
         answer = Answer(
             response=response,
-            messages=await _beside(said, _conversation, asked, response, draft.sources),
+            messages=await beside(said, _conversation, asked, response, draft.sources),
             sources=draft.sources,
             citations=await self._citations(project_id, asked, validated, draft),
             removed=validated.removed,
@@ -272,7 +270,7 @@ class Chat:
         if draft.citations:
             found: Sequence[Citation] = draft.citations
         else:
-            found = await _beside(len(validated.text), support, validated, sources)
+            found = await beside(len(validated.text), support, validated, sources)
         paged = {UUID(one.document_id) for one in sources if one.document_id and one.page is not None}
         maps = await self._store.documents.pages(project_id, list(paged)) if paged else {}
         versions = {one.document_id: one.document_version for one in sources}
@@ -339,11 +337,6 @@ def _is_left_empty(written: str, left: Validated) -> bool:
         return True
     has_word = any(map(str.isalnum, _TAG.sub("", without_citations(left.text))))
     return not has_word and (left.text != written or bool(left.cited))
-
-
-async def _beside(length: int, work: Callable[..., T], *args: Any) -> T:
-    """Runs the work on a long text in a thread, so that other requests are answered meanwhile."""
-    return await asyncio.to_thread(work, *args) if length > _LONG else work(*args)
 
 
 def _conversation(asked: Asked, response: str, sources: Sequence[Source]) -> tuple[Message, ...]:

@@ -1,5 +1,6 @@
 """Publishes a version of a document: chunks, vectors, text index, graph and job change in one transaction."""
 
+import asyncio
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from whence.extract.scheduling import Orders
 from whence.ingest.job_spec import original_of
 from whence.ingest.receive import THEN_EXTRACT
 from whence.job_run import Moved, Run, Stale
-from whence.models import Chunk, Document, EmbeddingSpace, Job, now
+from whence.models import Chunk, Document, EmbeddingSpace, Job, Page, now
 from whence.parse import Parsed, page_at
 from whence.search.background import References, update_background
 from whence.search.index import replace_chunks
@@ -24,7 +25,6 @@ from whence.store.lexical import Segment
 from whence.store.staging import Batch
 from whence.text.dates import own_date
 from whence.text.lexer import DEFAULT_LANGUAGE
-from whence.text.tables import table_heads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +34,8 @@ class Version:
     parsed: Parsed
     chunks: Sequence[ChunkResult]
     hashes: Sequence[bytes]
+    heads: Sequence[str]
+    """The head line of the table that each chunk begins in, or an empty text."""
     space: EmbeddingSpace
     references: References
     language: str
@@ -65,7 +67,8 @@ async def publish(store: Store, run: Run, version: Version, orders: Orders) -> t
         await tx.versions.keep(job.project_id, job.document_id, job_id=job.id)
         await tx.graph.removal.replaced(job.project_id, job.document_id, gone, kept=[*kept])
         await tx.chunks.remove(job.project_id, gone, reason="changed")
-        await tx.chunks.move(job.project_id, list(_chunks(job, version, held, moment, new=False)))
+        moved = await asyncio.to_thread(list, _chunks(job, version, held, moment, new=False))
+        await tx.chunks.move(job.project_id, moved)
         await tx.chunks.insert(_chunks(job, version, held, moment, new=True))
         await _insert_vectors(tx, job, version, held)
         original = original_of(held.job)  # the document may have been renamed since the job began
@@ -103,8 +106,8 @@ def _chunks(
     strategy = job.config["chunking"]["strategy"]
     parsed, chunks = version.parsed, version.chunks
     counts = {chunk.content_hash: chunk.token_count for chunk in held.laid} | dict(version.token_counts)
-    heads = table_heads(parsed.text, (chunk.start_offset for chunk in chunks))
-    rows = zip(chunks, version.ids, version.kept, version.hashes, heads, strict=True)
+    scanned = [page for page in parsed.pages if page.confidence is not None]
+    rows = zip(chunks, version.ids, version.kept, version.hashes, version.heads, strict=True)
     return (
         Chunk(
             project_id=job.project_id,
@@ -119,7 +122,7 @@ def _chunks(
                 source_page=page_at(parsed.pages, chunk.start_offset),
                 token_count=counts.get(content),
                 table_head=head,
-                confidence=_confidence(parsed, chunk),
+                confidence=_confidence(scanned, chunk),
             ),
             created_at=moment,
         )
@@ -128,9 +131,9 @@ def _chunks(
     )
 
 
-def _confidence(parsed: Parsed, chunk: ChunkResult) -> float | None:
+def _confidence(scanned: Sequence[Page], chunk: ChunkResult) -> float | None:
     """The lowest of the recognised pages that the chunk is on; None if there are none."""
-    on = (page for page in parsed.pages if page.start < chunk.end_offset and chunk.start_offset < page.end)
+    on = (page for page in scanned if page.start < chunk.end_offset and chunk.start_offset < page.end)
     return min((page.confidence for page in on if page.confidence is not None), default=None)
 
 

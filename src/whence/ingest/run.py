@@ -30,6 +30,7 @@ from whence.store import Store
 from whence.store.staging import Batch
 from whence.store.storage import Storage
 from whence.text.lexer import DEFAULT_LANGUAGE
+from whence.text.tables import table_heads
 
 log = logging.getLogger("whence.ingest")
 
@@ -65,6 +66,13 @@ class Room:
             self._given_back.set()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cut:
+    chunks: Sequence[ChunkResult]
+    hashes: Sequence[bytes]
+    heads: Sequence[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Ingest:
     store: Store
@@ -84,11 +92,11 @@ class Ingest:
     async def _ingest(self, run: Run) -> None:
         parsed = await self._read(run)
         async with self.room.taken(len(parsed.text)):
-            chunks = await self._cut(run.job, parsed)
-            version = await self._embed(run, parsed, chunks)
+            cut = await self._cut(run.job, parsed)
+            version = await self._embed(run, parsed, cut)
             run.stop_here()
             before, original = await publish(self.store, run, version, self.orders)
-        log.info("Ingested %s: %d chunks", original.name, len(chunks))
+        log.info("Ingested %s: %d chunks", original.name, len(cut.chunks))
         if before.original_key is not None and before.original_key != original.key:
             await self.storage.discard(run.job.project_id, [before.original_key])
 
@@ -126,15 +134,21 @@ class Ingest:
             )
         return parsed
 
-    async def _cut(self, job: Job, parsed: Parsed) -> list[ChunkResult]:
+    async def _cut(self, job: Job, parsed: Parsed) -> "_Cut":
         chunking = Chunking.of(job.config)
         chosen = strategy(chunking.strategy, code=is_code(parsed.mime))
-        return await asyncio.to_thread(checked_chunks, parsed.text, chosen, chunking.options)
 
-    async def _embed(self, run: Run, parsed: Parsed, chunks: Sequence[ChunkResult]) -> Version:
+        def cut() -> _Cut:
+            chunks = checked_chunks(parsed.text, chosen, chunking.options)
+            hashes = [hashlib.sha256(chunk.text.encode()).digest() for chunk in chunks]
+            heads = list(table_heads(parsed.text, (chunk.start_offset for chunk in chunks)))
+            return _Cut(chunks=chunks, hashes=hashes, heads=heads)
+
+        return await asyncio.to_thread(cut)
+
+    async def _embed(self, run: Run, parsed: Parsed, cut: "_Cut") -> Version:
         """Embed every content that lacks a vector in the project's current space, and index the new chunks."""
-        store, job = self.store, run.job
-        hashes = [hashlib.sha256(chunk.text.encode()).digest() for chunk in chunks]
+        store, job, chunks, hashes = self.store, run.job, cut.chunks, cut.hashes
         setting = await store.hits.setting(job.project_id)
         space = setting.space or await space_of(store, self.embedders, job.project_id)
         laid = await store.chunks.layout(job.project_id, job.document_id, space.id)
@@ -169,6 +183,7 @@ class Ingest:
             parsed=parsed,
             chunks=chunks,
             hashes=hashes,
+            heads=cut.heads,
             space=space,
             references=await self.calibrator.references(space),
             language=language,

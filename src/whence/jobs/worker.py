@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -35,6 +36,8 @@ _DRAIN = 30.0
 _HEARTBEAT = 3.0
 _SILENCE = 15.0  # seconds without a heartbeat after which a worker counts as dead
 _SWEEP = 5.0
+_SHARED: QueueName = "default"
+_LOOK = 1.0  # seconds between two looks for tasks of other projects, while one has its share of the slots
 _RESTART = 1.0  # seconds before a worker that ended without an error starts again
 
 WORKER, SWEEP, TIDYING = "the worker", "the sweep for stalled jobs", "tidying at the start"
@@ -50,25 +53,61 @@ class _Pool(AsyncConnectionPool[Any]):
 class _Manager(JobManager):
     """Fetches only from queues that have a free slot.
 
+    Of three or more slots for documents, one project gets all but one: its documents may all wait for the parser.
+
     If the database is unreachable when a task ends, only a debug line is logged: the sweep gives the task back later.
     """
 
-    def __init__(self, connector: procrastinate.PsycopgConnector, slots: Mapping[QueueName, int]) -> None:
+    def __init__(
+        self, connector: procrastinate.PsycopgConnector, slots: Mapping[QueueName, int], queue: Queue
+    ) -> None:
         super().__init__(connector)
+        self._queue = queue
         self._slots: Counter[str] = Counter(slots)
+        self._share = max(slots.get(_SHARED, 0) - 1, 2)
+        self._busy: Counter[str] = Counter()
+        """Running tasks of the shared queue, by project."""
+        self._looked = -_LOOK
+        """When tasks of other projects were last looked for."""
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:  # noqa: ARG002 - the slots decide
         while free := self._free_queues():
-            job = await super().fetch_job(free, worker_id)
+            full = self._full if _SHARED in free else []
+            some = [name for name in free if not full or name != _SHARED]
+            job = await super().fetch_job(some, worker_id) if some else None
+            if job is None and full:
+                job = await self._fetch_other(full, worker_id)
             if job is not None:
-                self._slots[job.queue] -= 1
+                self._count(job, 1)
                 return job
             if self._free_queues() == free:  # else a task ended meanwhile: look again
                 break
         return None
 
     def _free_queues(self) -> list[str]:
-        return [name for name, free in self._slots.items() if free > 0]
+        free = [name for name, count in self._slots.items() if count > 0]
+        # Looking past the tasks of one project takes time in proportion to them.
+        if self._full and time.monotonic() < self._looked + _LOOK:
+            free = [name for name in free if name != _SHARED]
+        return free
+
+    @property
+    def _full(self) -> list[str]:
+        """Projects that have their share of the slots."""
+        return [project for project, count in self._busy.items() if count >= self._share]
+
+    async def _fetch_other(self, full: list[str], worker_id: int) -> Job | None:
+        self._looked = time.monotonic()
+        with suppress(DatabaseUnavailable):  # the next fetch says so
+            row = await self._queue.fetch_other(_SHARED, worker_id=worker_id, full=full)
+            return Job.from_row(row) if row else None
+        return None
+
+    def _count(self, job: Job, change: int) -> None:
+        self._slots[job.queue] -= change
+        if job.queue == _SHARED and (project := job.task_kwargs.get("project_id")):
+            self._busy[str(project)] += change
+            self._busy += Counter()  # drops the zeros
 
     async def finish_job(self, job: Job, *args: Any, **named: Any) -> None:
         with self._ended(job):
@@ -85,7 +124,7 @@ class _Manager(JobManager):
         except ConnectorException as exc:
             log.debug("The queue did not learn how a task ended: %s", cause(exc))
         finally:
-            self._slots[job.queue] += 1
+            self._count(job, -1)
 
 
 async def _report(
@@ -169,7 +208,7 @@ async def _commit_at_once(connection: psycopg.AsyncConnection[Any]) -> None:
     await connection.set_autocommit(True)
 
 
-def open_queue(dsn: str, slots: Mapping[QueueName, int]) -> procrastinate.App:
+def open_queue(dsn: str, slots: Mapping[QueueName, int], ours: Queue) -> procrastinate.App:
     connector = procrastinate.PsycopgConnector(
         conninfo=make_conninfo(dsn, options="-c search_path=queue,public", application_name="whence worker"),
         min_size=1,
@@ -179,7 +218,7 @@ def open_queue(dsn: str, slots: Mapping[QueueName, int]) -> procrastinate.App:
         configure=_commit_at_once,
     )
     queue = procrastinate.App(connector=connector)
-    queue.job_manager = _Manager(connector, slots)
+    queue.job_manager = _Manager(connector, slots, ours)
     # No namespace: it would be prepended to the task names at every restart of the worker.
     queue.add_tasks_from(tasks, namespace="")
     return queue
@@ -209,7 +248,7 @@ async def working(dsn: str, duties: Duties, *, slots: Mapping[QueueName, int]) -
 async def _work(dsn: str, duties: Duties, stopping: asyncio.Event, slots: Mapping[QueueName, int]) -> None:
     """Run one worker until it is stopped. Raises `DatabaseUnavailable` if the connection is lost."""
     try:
-        queue = open_queue(dsn, slots)
+        queue = open_queue(dsn, slots, duties.store.queue)
         async with queue.open_async():
             await _run(queue, duties, stopping, sum(slots.values()))
     except (ConnectorException, psycopg.Error) as exc:

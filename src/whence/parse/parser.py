@@ -83,11 +83,11 @@ class Parser:
             if found == GZIP:
                 return await self._parse_packed(path, name, project)
             if found in IMAGES:
-                return await self._recognised(path, await self._picture(path, found))
+                return await self._recognised(path, await self._picture(path, found), project)
             if found in READ_BY_CHILD:
                 async with self._child(project) as child:
                     parsed = await child.ask(path, mime=found, charset=charset)
-                return await self._recognised(path, parsed) if found == PDF else parsed
+                return await self._recognised(path, parsed, project) if found == PDF else parsed
             return await asyncio.to_thread(_read_text, path, found, charset, self._limits.text)
         except Refused as exc:
             log.info("A document cannot be read: %s; %s", exc.reason, exc.cause or exc.message)
@@ -113,28 +113,41 @@ class Parser:
             found[page.number] = page
         return found
 
-    async def scan(self, path: Path, number: int, *, mime: str) -> tuple[ShownPage, str, float]:
+    async def scan(
+        self, path: Path, number: int, *, mime: str, project: Hashable = None
+    ) -> tuple[ShownPage, str, float]:
         """A page without text, recognised: its words, its text, and the confidence from 0 to 1."""
-        answer, content = await self._look(path, "scan", number=number, mime=mime)
+        answer, content = await self._look(path, "scan", project, number=number, mime=mime)
         page, _ = ShownPage.unpacked(answer["page"], content)
         return page, answer["text"], answer["confidence"]
 
     async def _picture(self, path: Path, mime: str) -> Parsed:
         """A picture before its text is recognised."""
         count = len(await self.sizes(path, mime=mime))
+        if self._limits.pages is not None and count > self._limits.pages:
+            raise Refused("too_large", f"It has more than {self._limits.pages} pages")
         pages = tuple(Page(number=number, start=0, end=0) for number in range(1, count + 1))
         return Parsed(text="", mime=mime, pages=pages)
 
-    async def _recognised(self, path: Path, parsed: Parsed) -> Parsed:
-        """The document with the text of the pages that have none of their own. Each page has the time of a document."""
+    async def _recognised(self, path: Path, parsed: Parsed, project: Hashable) -> Parsed:
+        """The document with the text of the pages that have none of their own. Each page has the time of a document, unless
+        the number of pages is limited."""
         texts = {page.number: parsed.text[page.start : page.end] for page in parsed.pages}
         scanned = [number for number, text in texts.items() if not text]
         if not scanned or not ocr.installed():
             return parsed
         sure: dict[int, float] = {}
-        for number in scanned:
-            _, texts[number], confidence = await self.scan(path, number, mime=parsed.mime)
-            sure |= {number: round(confidence, 3)} if texts[number] else {}
+        try:
+            async with asyncio.timeout(self._limits.seconds if self._limits.pages else None):
+                for number in scanned:
+                    _, texts[number], confidence = await self.scan(
+                        path, number, mime=parsed.mime, project=project
+                    )
+                    sure |= {number: round(confidence, 3)} if texts[number] else {}
+        except TimeoutError as exc:
+            raise Refused(
+                "too_slow", f"Reading it took longer than {self._limits.seconds:g} seconds"
+            ) from exc
         text, pages = join_pages(texts.values())
         if not text:
             raise Refused("no_text")
@@ -151,8 +164,8 @@ class Parser:
         _, content = await self._look(path, "image", number=number, width=width, mime=mime)
         return content
 
-    async def _look(self, path: Path, question: str, **options: Any) -> Looked:
-        async with self._child() as child:
+    async def _look(self, path: Path, question: str, project: Hashable = None, **options: Any) -> Looked:
+        async with self._child(project) as child:
             return await child.look(path, {"pages": question, "with": options})
 
     @asynccontextmanager

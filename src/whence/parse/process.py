@@ -48,7 +48,7 @@ class Limits:
     text: int = 64 * MEGABYTE
     """Maximum size of a document's text, in bytes of UTF-8."""
     pages: int | None = None
-    """Maximum number of pages of one document."""
+    """Maximum number of pages of one document. With it, `seconds` also limit the recognition of all scanned pages together."""
     documents: int = 200
     """A process is replaced after this many documents, so that leaks cannot build up."""
     idle_seconds: float = 60
@@ -121,7 +121,9 @@ class Child:
         return self._answered and not (self._killed or self._swollen) and self._asked < self._limits.documents
 
     async def ask(self, path: Path, *, mime: str, charset: str | None) -> Parsed:
-        return await self._ask(path, {"mime": mime, "charset": charset}, self._parsed)
+        return await self._ask(
+            path, {"mime": mime, "charset": charset, "most_pages": self._limits.pages}, self._parsed
+        )
 
     async def look(self, path: Path, wanted: Mapping[str, Any]) -> Looked:
         """The answer to a question about pages (see `child.pages`): a part from JSON, and bytes."""
@@ -182,8 +184,6 @@ class Child:
         self._swollen = answer["memory"] > self._limits.memory // 2
         if "reason" in answer:
             return Refused(answer["reason"], answer["message"], cause=answer["cause"])
-        if self._limits.pages is not None and len(answer.get("pages", ())) > self._limits.pages:
-            return Refused("too_large", f"It has more than {self._limits.pages} pages")
         self._text.seek(0)
         return read(answer)
 

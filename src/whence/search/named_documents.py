@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from math import log
 from uuid import UUID
 
@@ -48,8 +49,8 @@ def _weights(text: str, lexer: Lexer) -> dict[str, float]:
     light_words = light(lexer.language)
     words = dict.fromkeys(_WORD.findall(text.lower()))
     found = ((word, lexer.keys(word)) for word in words)
-    weighed = {word: max(light_words.get(key, 1.0) for key in keys) for word, keys in found if keys}
-    return dict(list(weighed.items())[:_MOST_WORDS])
+    weighed = ((word, max(light_words.get(key, 1.0) for key in keys)) for word, keys in found if keys)
+    return dict(islice(weighed, _MOST_WORDS))
 
 
 def _strongest(weights: Mapping[str, float], having: Mapping[str, set[UUID]]) -> frozenset[UUID]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from whence.background import BackgroundWork
+from whence.background import BackgroundWork, beside
 from whence.errors import RerankError
 from whence.models import ChunkKey
 from whence.providers import Embedders, Reranker
@@ -113,7 +113,8 @@ class Search:
             documents = await self._store.documents.matching(project_id, question.filters)
             if not documents:
                 return SearchResult(), SearchRead()
-        query = Query.of(question.query, setting.language or DEFAULT_LANGUAGE)
+        text = question.query
+        query = await beside(len(text), Query.of, text, setting.language or DEFAULT_LANGUAGE)
         asked = PreparedQuestion(
             project_id=project_id,
             setting=setting,
@@ -123,7 +124,7 @@ class Search:
             held=held,
         )
         legs, named = await asyncio.gather(
-            self._legs.run(asked), find_named(self._store, project_id, question.query, query.lexer)
+            self._legs.run(asked), find_named(self._store, project_id, text, query.lexer)
         )
         asked = replace(asked, named=named)
         legs = await self._legs.add_named(asked, legs)
@@ -182,7 +183,7 @@ class Search:
         if not corrections:
             return asked, legs
         question = replace(asked.question, query=replace_words(text, corrections))
-        query = Query.of(question.query, reader.language)
+        query = await beside(len(text), Query.of, question.query, reader.language)
         asked = replace(asked, question=question, query=query, corrections=corrections)
         legs = await self._legs.run(asked)
         notes = [f"Searched for *{right}* instead of *{wrong}*" for wrong, right in corrections.items()]

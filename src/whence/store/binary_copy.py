@@ -1,5 +1,6 @@
 """Binary COPY of many rows, encoded here because the driver looks up the type of every value."""
 
+import asyncio
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -51,6 +52,7 @@ async def _send(queries: Queries, statement: LiteralString, parts: Iterable[byte
     async with queries.connection() as conn, conn.cursor() as cursor, cursor.copy(statement) as copying:
         for part in parts:
             await copying.write(part)
+            await asyncio.sleep(0)  # writing alone may not give others a turn
 
 
 def _in_parts(rows: Iterable[bytes]) -> Iterator[bytes]:

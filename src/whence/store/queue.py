@@ -1,6 +1,6 @@
 """Our queries on procrastinate's tables (schema `queue`)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, LiteralString
 
 from whence.models import JobType
@@ -36,6 +36,21 @@ SELECT EXISTS (SELECT FROM queue.procrastinate_jobs
 """
 WAITING: LiteralString = """
 SELECT count(*) FROM queue.procrastinate_jobs WHERE task_name = %(task)s AND status = 'todo'
+"""
+# As procrastinate fetches a task, but none of the projects in `full`.
+FETCH_OTHER: LiteralString = """
+UPDATE queue.procrastinate_jobs SET status = 'doing', worker_id = %(worker_id)s
+WHERE id = (
+    SELECT j.id FROM queue.procrastinate_jobs j
+    WHERE j.status = 'todo' AND j.queue_name = %(queue)s
+      AND (j.scheduled_at IS NULL OR j.scheduled_at <= now())
+      AND coalesce(j.args ->> 'project_id', '') <> ALL(%(full)s::text[])
+      AND NOT EXISTS (
+        SELECT FROM queue.procrastinate_jobs o
+        WHERE o.lock = j.lock
+          AND (o.status = 'doing' OR o.status = 'todo' AND (-o.priority, o.id) < (-j.priority, j.id)))
+    ORDER BY j.priority DESC, j.id LIMIT 1 FOR UPDATE OF j SKIP LOCKED)
+RETURNING to_jsonb(procrastinate_jobs)
 """
 DOING: LiteralString = """
 SELECT id FROM queue.procrastinate_jobs WHERE status = 'doing' AND worker_id = %(worker_id)s
@@ -83,6 +98,14 @@ class Queue(Statements):
 
     async def waiting(self, task: str) -> int:
         return int(await self._queries.value(WAITING, {"task": task}))
+
+    async def fetch_other(
+        self, queue: QueueName, *, worker_id: int, full: Sequence[str]
+    ) -> dict[str, Any] | None:
+        """Mark the first task that is of none of these projects as running, and return its row."""
+        params = {"queue": queue, "worker_id": worker_id, "full": list(full)}
+        row: dict[str, Any] | None = await self._queries.value(FETCH_OTHER, params)
+        return row
 
     async def doing(self, worker_id: int) -> set[int]:
         return set(await self._queries.column(DOING, {"worker_id": worker_id}))

@@ -1,5 +1,6 @@
 """The connection: limits on connections, URLs, headers and waiting, which uvicorn's own protocol lacks."""
 
+import socket
 from asyncio import TimerHandle, Transport
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -12,6 +13,7 @@ from whence.settings import Settings
 from whence.web.responses import NO_SNIFFING, failure
 
 _MAX_PIPELINE = 16
+_USER_TIMEOUT: int | None = getattr(socket, "TCP_USER_TIMEOUT", None)  # Linux
 _MAX_DISCARDED = 16 * 1024 * 1024
 
 
@@ -51,6 +53,10 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
+        # The kernel ends a connection whose client reads nothing for this long, also one that is being closed.
+        if _USER_TIMEOUT is not None:
+            milliseconds = self._limits.seconds * 1000
+            transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, _USER_TIMEOUT, milliseconds)
         if len(self.connections) > self._limits.connections:
             self._refuse(ServerBusy("The server has too many connections; try again"))
         else:

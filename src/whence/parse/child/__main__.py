@@ -50,7 +50,13 @@ def _answer(request: dict[str, Any], text_file: int, *, memory: int, text_bytes:
     try:
         if "pages" in request:
             return _look(request, text_file)
-        parsed = read(Path(request["path"]), request["mime"], charset=request["charset"], memory=memory)
+        parsed = read(
+            Path(request["path"]),
+            request["mime"],
+            charset=request["charset"],
+            memory=memory,
+            pages=request["most_pages"],
+        )
         size = _write(text_file, parsed, text_bytes)
     except Refused as exc:
         return {"reason": exc.reason, "message": exc.message, "cause": exc.cause}

@@ -7,6 +7,7 @@ import io
 import re
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from email.errors import MessageError
 from email.message import EmailMessage
@@ -24,6 +25,7 @@ from whence.parse.child.kreuzberg import (
     without_link_targets,
     without_pictures,
 )
+from whence.parse.child.pdfium import opened
 from whence.parse.dates import file_date
 from whence.parse.decode import decode
 from whence.parse.detect import DOCX, EPUB, HTML, MAIL, ODP, PDF, PPTX, ZIPPED
@@ -56,9 +58,11 @@ _LOOK = 4096
 _HEADERS = ("From", "To", "Cc", "Date")
 
 
-def read(path: Path, mime: str, *, charset: str | None, memory: int) -> Parsed:
+def read(path: Path, mime: str, *, charset: str | None, memory: int, pages: int | None) -> Parsed:
     if mime in ZIPPED:
         mime = archive.inspect(path, most=memory)
+    if pages is not None and _page_count(path, mime) > pages:  # before the work
+        raise Refused("too_large", f"It has more than {pages} pages")
     if mime in _READERS:
         parsed = _READERS[mime](path)
     elif mime == HTML:
@@ -70,6 +74,17 @@ def read(path: Path, mime: str, *, charset: str | None, memory: int) -> Parsed:
         raise Refused("no_text")
     # PostgreSQL cannot store NUL.
     return replace(parsed, text=parsed.text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
+
+
+def _page_count(path: Path, mime: str) -> int:
+    """Pages or slides; 0 for other formats, and for a PDF that pdfium cannot open."""
+    if mime == PDF:
+        with suppress(Refused), opened(path) as document:
+            return len(document)
+    if mime == PPTX:
+        with zipfile.ZipFile(path) as archive:
+            return sum(part.tag.endswith("}sldId") for part in _parts(archive, "ppt/presentation.xml"))
+    return 0
 
 
 def _read_pptx(path: Path) -> Parsed:

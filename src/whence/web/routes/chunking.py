@@ -4,11 +4,10 @@ import asyncio
 from functools import partial
 
 from whence.api.chunking import MOST_SHOWN, ChunkingFields, PreviewAnswer, PreviewForm, PreviewRequest
-from whence.app import App
 from whence.chunk import strategy
 from whence.errors import BadInput, UnreadableDocument
 from whence.parse import is_code
-from whence.web.access import Reader
+from whence.web.access import Access, Reader
 from whence.web.bodies import FILE_SCHEMA, Sent, SentBody, declared_body
 from whence.web.responses import Enveloped, success
 from whence.web.routes import api_router, documented
@@ -31,7 +30,7 @@ async def preview_chunks(access: Reader, sent: Sent) -> Enveloped[PreviewAnswer]
     `text` is always `document[startOffset:endOffset]`, in Unicode code points.
     """
     if sent.is_form:
-        text, code, fields = await _read_form(sent, access.app)
+        text, code, fields = await _read_form(sent, access)
     else:
         body = await sent.read(PreviewRequest)
         text, code, fields = body.text, False, body
@@ -41,9 +40,9 @@ async def preview_chunks(access: Reader, sent: Sent) -> Enveloped[PreviewAnswer]
     return success(await asyncio.to_thread(preview))
 
 
-async def _read_form(sent: SentBody, app: App) -> tuple[str, bool, ChunkingFields]:
+async def _read_form(sent: SentBody, access: Access) -> tuple[str, bool, ChunkingFields]:
     """The text of the file, whether it is source code, and the fields beside it."""
-    async with sent.form(app.inbox) as form:
+    async with sent.form(access.app.inbox) as form:
         if len(form.files) != 1:
             raise BadInput(
                 "file is required",
@@ -51,5 +50,7 @@ async def _read_form(sent: SentBody, app: App) -> tuple[str, bool, ChunkingField
             )
         fields = form.read(PreviewForm)
         upload = form.files[0]
-        parsed = await app.previewer.parse(upload.file.path, name=upload.name, mime=upload.content_type)
+        parsed = await access.app.previewer.parse(
+            upload.file.path, name=upload.name, mime=upload.content_type, project=access.caller
+        )
         return parsed.text, is_code(parsed.mime), fields
