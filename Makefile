@@ -143,7 +143,9 @@ docs: .docs-venv/.ready ## build the documentation as a searchable site into sit
 	@touch $@
 
 audit: .audit-venv/.ready ## look for known vulnerabilities in the pinned packages; needs the network
-	@.audit-venv/bin/pip-audit --disable-pip --require-hashes -r requirements/run.txt
+	@.audit-venv/bin/pip-audit --strict --progress-spinner off --disable-pip --require-hashes -r requirements/run.txt 2> .audit-venv/errors; \
+	  code=$$?; cat .audit-venv/errors >&2; if grep -q '^ERROR' .audit-venv/errors; then \
+	  echo "Not audited: the list of known vulnerabilities cannot be reached from here. Run this where PyPI can be reached." >&2; exit 2; fi; exit $$code
 
 sbom: $(VENV)/.run ## write the bill of materials (CycloneDX) to dist/, list the licences
 	@$(BIN)/python -m tools.sbom dist/whence-sbom.json
