@@ -145,6 +145,7 @@ class Chat:
         config = (await self._store.projects.get(project_id)).config
         request, notes = await self._gather(project_id, asked)
         said = len(asked.message) + sum(len(turn.content) for turn in asked.history)
+        said += sum(len(source.text) for source in request.sources)
         draft = await beside(said, self._draft, request)
         yield Sources(sources=draft.sources)
         citing = Verbatim() if asked.passed_on.wants_json else CitationStream(draft.sources)
@@ -270,7 +271,8 @@ class Chat:
         if draft.citations:
             found: Sequence[Citation] = draft.citations
         else:
-            found = await beside(len(validated.text), support, validated, sources)
+            read = len(validated.text) + sum(len(one.text) for one in sources)
+            found = await beside(read, support, validated, sources)
         paged = {UUID(one.document_id) for one in sources if one.document_id and one.page is not None}
         maps = await self._store.documents.pages(project_id, list(paged)) if paged else {}
         versions = {one.document_id: one.document_version for one in sources}

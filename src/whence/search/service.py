@@ -36,6 +36,9 @@ _WIDEST = _WIDENED**3
 _RERANKED = 30
 """Number of best hits that the reranker orders."""
 
+_HIGHLIGHTED = 20
+"""How many times faster words are located in a text than a query is prepared."""
+
 _MOST_KNOWN = 10_000
 """Maximum number of projects whose setting is cached."""
 _AGAIN = 5
@@ -238,7 +241,10 @@ class Search:
             expander = self._expander(asked.project_id, asked.setting, question.expansion, asked.documents)
             contexts = await expander.around([UUID(bytes=scored.chunk_id) for scored, _ in best])
         contents = [found.chunk["content"] for _, found in best]
-        highlights = asked.query.highlights(contents) if question.highlight else [[] for _ in best]
+        highlights: list[list[tuple[int, int]]] = [[] for _ in best]
+        if question.highlight:
+            read = sum(map(len, contents)) // _HIGHLIGHTED
+            highlights = await beside(read, asked.query.highlights, contents)
         return tuple(
             Hit(
                 found=found,
