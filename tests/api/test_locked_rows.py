@@ -82,3 +82,26 @@ async def test_a_deletion_waits_for_a_running_operation(
         await running.execute(second, [held.id])
         await running.commit()
         assert (await deleting).status_code == 200
+
+
+@pytest.mark.parametrize("other", ["documents/{0.id}", "projects/{0.project_id}"])
+@pytest.mark.parametrize("one", ["documents/{0.id}", "projects/{0.project_id}"])
+async def test_two_deletions_at_once_both_end(
+    client: httpx.AsyncClient, dsn: str, held: Document, one: str, other: str
+) -> None:
+    async with (
+        await psycopg.AsyncConnection.connect(dsn) as running,
+        await psycopg.AsyncConnection.connect(dsn, autocommit=True) as watching,
+    ):
+        await running.execute(_EXTRACTS[0], [held.id])
+        paths = [f"/api/v1/{path.format(held)}" for path in (one, other)]
+        deleting = [asyncio.create_task(client.delete(path, timeout=60)) for path in paths]
+        waiting = "SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()"
+        while await (await watching.execute(waiting)).fetchone() != (2,):
+            assert not any(task.done() for task in deleting)
+            await asyncio.sleep(0.01)
+        await running.execute(_EXTRACTS[1], [held.id])
+        await running.commit()
+        statuses = [(await task).status_code for task in deleting]
+    assert statuses in ([200, 404], [404, 200]) or (one != other and statuses == [200, 200])
+    assert (await client.get(f"{DOCUMENTS}/{held.id}")).status_code == 404
