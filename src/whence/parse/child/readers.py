@@ -34,6 +34,7 @@ from whence.parse.parsed import Parsed, Refused, join_pages
 # Pictures and embedded files may be large, and no text is read from them.
 _NOT_READ = ("word/media/", "word/embeddings/")
 _SLIDE = re.compile(MARK.strip().replace("{page_num}", r"\d+"))
+_SLIDES = {PPTX: ("ppt/presentation.xml", "}sldId"), ODP: ("content.xml", "}page")}
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 # The remains of an empty slide.
 _RULE = re.compile(r"[\s-]*")
@@ -81,9 +82,10 @@ def _page_count(path: Path, mime: str) -> int:
     if mime == PDF:
         with suppress(Refused), opened(path) as document:
             return len(document)
-    if mime == PPTX:
+    if mime in _SLIDES:
+        name, tag = _SLIDES[mime]
         with zipfile.ZipFile(path) as archive:
-            return sum(part.tag.endswith("}sldId") for part in _parts(archive, "ppt/presentation.xml"))
+            return sum(part.tag.endswith(tag) for part in _parts(archive, name))
     return 0
 
 
