@@ -84,8 +84,8 @@ def _page_count(path: Path, mime: str) -> int:
             return len(document)
     if mime in _SLIDES:
         name, tag = _SLIDES[mime]
-        with zipfile.ZipFile(path) as archive:
-            return sum(part.tag.endswith(tag) for part in _parts(archive, name))
+        with zipfile.ZipFile(path) as presentation:
+            return sum(part.tag.endswith(tag) for part in parts_of(presentation, name))
     return 0
 
 
