@@ -37,6 +37,7 @@ _TITLES = {
     "graph": "Graph",
     "extraction": "Extraction",
     "projects": "Projects",
+    "keys": "API keys",
     "audit": "Audit log",
     "schemas": "Schemas",
     "health": "Health",

@@ -173,6 +173,10 @@ class AnswerNotFound(NotFound, code="ANSWER_NOT_FOUND"):
     """Answer not found"""
 
 
+class KeyNotFound(NotFound, code="KEY_NOT_FOUND"):
+    """There is no active key with this id"""
+
+
 class CurationNotFound(NotFound, code="CURATION_NOT_FOUND"):
     """There is no such correction"""
 

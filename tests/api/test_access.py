@@ -102,6 +102,7 @@ NEEDS: dict[str, Scope] = {
     "GET /api/v1/relationships": "read",
     "GET /api/v1/relationships/{relationship_id}": "read",
     "GET /api/v1/graph": "read",
+    "GET /api/v1/graph/outline": "read",
     "GET /api/v1/graph/export": "read",
     "GET /api/v1/jobs": "read",
     "GET /api/v1/jobs/{job_id}": "read",
@@ -123,6 +124,11 @@ NEEDS: dict[str, Scope] = {
     "POST /api/v1/answers/{answer_id}/feedback": "read",
     "DELETE /api/v1/answers/{answer_id}/feedback": "read",
     "GET /api/v1/audit": "admin",
+    "GET /api/v1/me": "read",
+    "GET /api/v1/status": "admin",
+    "GET /api/v1/keys": "admin",
+    "POST /api/v1/keys": "admin",
+    "DELETE /api/v1/keys/{key_id}": "admin",
     "GET /api/v1/links/resolve": "read",
     "GET /api/v1/answers/{answer_id}/evidence.html": "read",
     "GET /api/v1/answers/{answer_id}/evidence.json": "read",
@@ -142,7 +148,16 @@ ALIASES = {route for route in NEEDS if "/v1/" not in route}
 OF_PROJECT = {
     f"GET /api/v1/{name}"
     for name in (
-        *("documents", "jobs", "objects", "objects/merges", "relationships", "graph", "graph/export"),
+        *(
+            "documents",
+            "jobs",
+            "objects",
+            "objects/merges",
+            "relationships",
+            "graph",
+            "graph/outline",
+            "graph/export",
+        ),
         *("conversations", "answers", "answers/export"),
     )
 }
@@ -189,6 +204,7 @@ class World:
             "POST /api/v1/answers/{answer_id}/feedback": {"rating": "up"},
             "POST /api/v1/projects": {"name": f"made {uuid4()}"},
             "PATCH /api/v1/projects/{project_id}": {"description": "changed"},
+            "POST /api/v1/keys": {"name": "made", **project},
             "PUT /api/v1/projects/{project_id}/schema": {"object_types": {"Thing": {}}},
             "POST /ingest/text": {"text": "One.", **project},
             "POST /ingest/url": {"url": self.page, **project},
@@ -246,6 +262,8 @@ class World:
             "job_id": str(sample.job.id),
             "chunk_id": sample.ids[0],
         }
+        key_of, _ = await self.app.store.keys.create(name="", scope="read", project_id=project_id)
+        ids["key_id"] = str(key_of.id)
         made = await self.graph(sample)
         if route.endswith("{suggestion_id}/undo"):
             suggestions = self.app.store.graph.suggestions
@@ -317,6 +335,7 @@ class World:
                     "suggestion_id",
                     "conversation_id",
                     "answer_id",
+                    "key_id",
                 ),
                 str(uuid4()),
             ),

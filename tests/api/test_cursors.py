@@ -11,7 +11,7 @@ from tests.samples import AddSample
 
 from whence.models import DEFAULT_PROJECT_ID
 from whence.store import Store
-from whence.store.documents import SELECT_PAGE
+from whence.store.documents import select_page
 
 pytestmark = pytest.mark.one_app
 
@@ -88,7 +88,7 @@ async def test_skipped_documents_are_not_joined(dsn: str) -> None:
             "mimes": None,
         }
         params |= {"extensions": None, "limit": 20, "offset": MANY - 20, "after": None}
-        row = conn.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {SELECT_PAGE[False]}", params).fetchone()
+        row = conn.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {select_page()}", params).fetchone()
         assert row is not None
         chunks = [node for node in nodes(row[0][0]["Plan"]) if node.get("Relation Name") == "chunks"]
         assert chunks

@@ -37,6 +37,8 @@ LOOSE: dict[str, set[str]] = {
     # That an item has one of three kinds of places, and a link is given in one of two ways.
     "/api/v1/evidence": {"items"},
     "/api/v1/links/resolve": {"*"},
+    # That a sorted list does not go on after an item.
+    "/api/v1/documents": {"after"},
     # Which extractors are installed, and that one size is less than another.
     "/api/v1/projects": {"extractor", "minChunkSize", "maxChunkSize"},
     "/api/v1/projects/{project_id}": {"extractor", "minChunkSize", "maxChunkSize"},

@@ -10,8 +10,8 @@ import psycopg
 import pytest
 from numpy.typing import NDArray
 
-from whence.cli.doctor import _check_vector_indexes
 from whence.errors import WhenceError
+from whence.findings import check_vector_indexes
 from whence.models import DEFAULT_PROJECT_ID, ChunkKey, EmbeddingSpace, new_id
 from whence.search import vectors
 from whence.search.vectors import (
@@ -276,11 +276,11 @@ async def test_the_index_of_a_space_that_nobody_is_in_goes_away(store: Store, sp
 async def test_the_doctor_tells_of_an_index_that_is_missing_and_of_one_that_is_there(
     store: Store, space: EmbeddingSpace
 ) -> None:
-    assert await _check_vector_indexes(store) == []
+    assert await check_vector_indexes(store) == []
     await fill(store, space, 300)
-    (missing,) = await _check_vector_indexes(store)
+    (missing,) = await check_vector_indexes(store)
     assert (missing.what, missing.state) == ("Vectors of clouds", "note")
     assert "and no index" in missing.says
     await store.nearest.build(space, vectors=300)
-    (there,) = await _check_vector_indexes(store)
+    (there,) = await check_vector_indexes(store)
     assert (there.state, there.says) == ("ok", "about 300 in an index")

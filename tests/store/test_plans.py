@@ -397,6 +397,7 @@ def document_reads() -> dict[str, Read]:
         "view": lambda s, rows: s.documents.view(rows[0][3]),
         "view of a project": lambda s, rows: s.documents.view(rows[0][3], project_id=rows[0][2]),
         "documents": lambda s, rows: s.documents.page(rows[0][2], limit=20, offset=0),
+        "documents by name": lambda s, rows: s.documents.page(rows[0][2], limit=20, sort="name"),
         "documents, filtered": lambda s, rows: s.documents.page(
             rows[0][2], limit=20, offset=0, status="completed", mimes=["text/"], extensions=[".md"], name="d"
         ),
@@ -586,6 +587,7 @@ def graph_reads() -> dict[str, Read]:
         "lacking": lambda s, rows: s.graph.objects.lacking(rows[0][2], SPACE, limit=10),
         "neighbours": lambda s, rows: s.graph.views.neighbours(rows[0][2], [UUID(rows[0][0])]),
         "part": lambda s, rows: s.graph.views.part(rows[0][2]),
+        "outline": lambda s, rows: s.graph.views.outline(rows[0][2], limit=100),
         "every object": lambda s, rows: _exhausted(s.graph.objects.every(rows[0][2])),
         "every relationship": lambda s, rows: _exhausted(s.graph.relationships.every(rows[0][2])),
     }

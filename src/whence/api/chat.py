@@ -199,6 +199,7 @@ class SourcesEvent(CamelShape):
     """The data of the event `sources`."""
 
     sources: list[ChatSource]
+    model: str = Field(description="What answers; `extractive` answers are quotes.")
 
 
 class VerifiedEvent(CamelShape):

@@ -24,6 +24,7 @@ from whence.store import Store
 from whence.store.chunks import ChunkView
 from whence.store.graph import Mention, PropertyConflict, Subgraph
 from whence.store.graph.merges import Merge
+from whence.store.graph.relationships import Outline
 
 _SHOWN_CLAIMS = 200
 _SHOWN_RELATIONSHIP_CLAIMS = 100
@@ -251,3 +252,18 @@ class GraphAnswer(AnswerShape):
 
 class WholeGraphAnswer(GraphAnswer):
     types: dict[str, int] = Field(description="Number of objects of each type in the project.")
+
+
+class GraphOutline(AnswerShape):
+    nodes: list[tuple[str, str, str]] = Field(description="Id, type and name of each object.")
+    edges: list[tuple[int, int]] = Field(
+        description="Source and target of each relationship, by their places in `nodes`."
+    )
+    total: int = Field(description="Number of objects that match.")
+    types: dict[str, int] = Field(description="Number of objects of each type in the project.")
+
+    @classmethod
+    def of(cls, found: Outline, /, **more: Any) -> Self:
+        places = {node[0]: place for place, node in enumerate(found.objects)}
+        edges = [(places[source], places[target]) for source, target in found.lines]
+        return super().of(found, nodes=found.objects, edges=edges, **more)

@@ -71,6 +71,8 @@ class Sources:
     """The sources of the answer, sent before its text."""
 
     sources: tuple[Source, ...]
+    model: str
+    """What answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +149,7 @@ class Chat:
         said = len(asked.message) + sum(len(turn.content) for turn in asked.history)
         said += sum(len(source.text) for source in request.sources)
         draft = await beside(said, self._draft, request)
-        yield Sources(sources=draft.sources)
+        yield Sources(sources=draft.sources, model=self._answerer.name)
         citing = Verbatim() if asked.passed_on.wants_json else CitationStream(draft.sources)
         show = _Shown(masked=draft.masked, defused=config.get("media") != "allowed")
         completion: Completion | None = None

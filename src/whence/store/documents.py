@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, LiteralString, NamedTuple
+from typing import Any, Literal, LiteralString, NamedTuple
 from uuid import UUID
 
 import psycopg
@@ -88,16 +88,25 @@ _LISTED: dict[bool, LiteralString] = {
     True: f"FROM kb.documents d{_FILTER}{_WITH_STATUS}",
 }
 """By whether a status is asked for: without one no job is looked up."""
-# The ids of the page first: joined to everything else, the skipped documents took most of the time.
-SELECT_PAGE: dict[bool, LiteralString] = {
-    asked: f"""{_VIEW}
-WHERE d.project_id = %(project_id)s::uuid AND d.id = ANY(ARRAY(
-    SELECT d.id {listed} AND (%(after)s::uuid IS NULL OR d.id < %(after)s)
-    ORDER BY d.id DESC LIMIT %(limit)s OFFSET %(offset)s))
-ORDER BY d.id DESC"""
-    for asked, listed in _LISTED.items()
+DocumentOrder = Literal["created", "name", "size", "updated"]
+_ORDERS: dict[DocumentOrder, LiteralString] = {
+    "created": "d.id",
+    "name": "lower(d.name)",
+    "size": "d.size",
+    "updated": "d.updated_at",
 }
 COUNT: dict[bool, LiteralString] = {asked: f"SELECT count(*) {listed}" for asked, listed in _LISTED.items()}
+
+
+def select_page(*, with_status: bool = False, order: LiteralString = "d.id DESC") -> LiteralString:
+    """The ids of the page first: joined to everything else, the skipped documents took most of the time."""
+    return f"""{_VIEW}
+WHERE d.project_id = %(project_id)s::uuid AND d.id = ANY(ARRAY(
+    SELECT d.id {_LISTED[with_status]} AND (%(after)s::uuid IS NULL OR d.id < %(after)s)
+    ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s))
+ORDER BY {order}"""
+
+
 LOCK: LiteralString = f"""
 SELECT {COLUMNS} FROM kb.documents d WHERE d.project_id = %(project_id)s AND d.id = %(id)s FOR UPDATE
 """
@@ -276,11 +285,15 @@ class Documents(DocumentIdentity):
         mimes: Sequence[str] = (),
         extensions: Sequence[str] = (),
         name: str | None = None,
+        sort: DocumentOrder = "created",
+        descending: bool = True,
     ) -> tuple[list[DocumentView], int]:
-        """Documents, newest first, after that with the id `after`; and their total. Types and extensions work as in `Filters`; `name` is a substring."""
+        """Documents, newest first, after that with the id `after`, which needs this order; and their total. Types and extensions work as in `Filters`; `name` is a substring."""
         params = {"project_id": project_id, "status": status, "name": name, **_types(mimes, extensions)}
         wanted = {**params, "limit": limit, "offset": offset, "after": after}
-        rows = await self._queries.all(SELECT_PAGE[status is not None], wanted)
+        way: LiteralString = "DESC" if descending else "ASC"
+        order = f"{_ORDERS[sort]} {way}, d.id {way}" if sort != "created" else f"d.id {way}"
+        rows = await self._queries.all(select_page(with_status=status is not None, order=order), wanted)
         return [_linked_view(row) for row in rows], await self._queries.value(
             COUNT[status is not None], params
         )

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import psycopg
 
-from whence.errors import NotFound, ProjectNotFound, Unauthorized
+from whence.errors import KeyNotFound, ProjectNotFound, Unauthorized
 from whence.models import new_id, now
 from whence.settings import Secret
 from whence.store.pool import Statements, fields_of, reader, records
@@ -81,10 +81,15 @@ SELECT_BY_PREFIX: LiteralString = """
 SELECT sha256, project_id, scope, name, id, requests_per_minute, tokens_per_minute
 FROM kb.api_keys WHERE prefix = %(prefix)s AND revoked_at IS NULL
 """
-SELECT_ALL: LiteralString = f"SELECT {_COLUMNS} FROM kb.api_keys ORDER BY id"
+SELECT_ALL: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.api_keys
+WHERE %(project_id)s::uuid IS NULL OR project_id = %(project_id)s ORDER BY id
+"""
 ANY_ACTIVE: LiteralString = "SELECT EXISTS (SELECT FROM kb.api_keys WHERE revoked_at IS NULL)"
 REVOKE: LiteralString = """
-UPDATE kb.api_keys SET revoked_at = %(now)s WHERE (prefix = %(key)s OR id::text = %(key)s) AND revoked_at IS NULL
+UPDATE kb.api_keys SET revoked_at = %(now)s
+WHERE (prefix = %(key)s OR id::text = %(key)s) AND revoked_at IS NULL
+  AND (%(project_id)s::uuid IS NULL OR project_id = %(project_id)s)
 """
 
 USE: LiteralString = """
@@ -164,16 +169,17 @@ class Keys(Statements):
         uses = [{"id": str(key_id), "at": at.isoformat()} for key_id, at in used.items()]
         await self._queries.run(NOTE_USE, {"uses": records(uses)})
 
-    async def all(self) -> list[ApiKey]:
-        return [_key_of(row) for row in await self._queries.all(SELECT_ALL)]
+    async def all(self, *, project_id: UUID | None = None) -> list[ApiKey]:
+        """All keys, the oldest first; or those that open only this project."""
+        return [_key_of(row) for row in await self._queries.all(SELECT_ALL, {"project_id": project_id})]
 
     async def any_active(self) -> bool:
         return bool(await self._queries.value(ANY_ACTIVE))
 
-    async def revoke(self, key: str) -> None:
-        """Revoke by prefix or id. Takes effect at once, because every request looks up its key."""
-        if not await self._queries.run(REVOKE, {"key": key, "now": now()}):
-            raise NotFound(f"There is no active key {key!r}", details={"key": key})
+    async def revoke(self, key: str, *, project_id: UUID | None = None) -> None:
+        """Revoke by prefix or id, any key or one of this project. Takes effect at once: every request looks up its key."""
+        if not await self._queries.run(REVOKE, {"key": key, "project_id": project_id, "now": now()}):
+            raise KeyNotFound(f"There is no active key {key!r}", details={"key": key})
 
 
 def may_be_ours(presented: str) -> bool:

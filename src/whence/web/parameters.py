@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import parse_qsl, urlencode
 from uuid import UUID
 
@@ -70,6 +70,7 @@ DocumentFilter = Annotated[Ident | None, Query(description="Only what this docum
 TypeFilter = Annotated[SearchText, Query(alias="type", description="Only of this type.")]
 NameFilter = Annotated[SearchText, Query(description="Any part of the name, in any case.")]
 UngroundedFlag = Annotated[Flag, Query(alias="includeUngrounded", description=UNGROUNDED)]
+Direction = Annotated[Literal["asc", "desc"], Query(description="Ascending or descending.")]
 WaitFlag = Annotated[
     Flag | None, Query(description="Answer when the job has ended; the same field in the body does the same.")
 ]

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Paged } from "../state/paged";
+import { query, setQuery } from "../state/router";
 import { useRows } from "../state/viewport";
 import { Failed, Loading } from "./States";
 
@@ -7,7 +8,7 @@ import { Failed, Loading } from "./States";
 export function Rows<T>(props: {
   of: Paged<T>;
   label: string;
-  heads: { name: string; class?: string }[];
+  heads: { name: string; class?: string; sort?: string }[];
   columns: string;
   height?: number;
   empty: ComponentChildren;
@@ -34,9 +35,7 @@ export function Rows<T>(props: {
         <div role="rowgroup">
           <div class="rows-head" role="row">
             {props.heads.map((head) => (
-              <div key={head.name} role="columnheader" class={head.class}>
-                {head.name}
-              </div>
+              <Head key={head.name} {...head} />
             ))}
           </div>
         </div>
@@ -58,6 +57,30 @@ export function Rows<T>(props: {
         </div>
       </div>
     </>
+  );
+}
+
+/** A column's head; a click sorts by it, another the other way round. The address keeps it. */
+function Head({ name, class: of, sort }: { name: string; class?: string; sort?: string }) {
+  if (!sort)
+    return (
+      <div role="columnheader" class={of}>
+        {name}
+      </div>
+    );
+  const now = query.value.get("sort");
+  const way = now === sort ? "ascending" : now === `-${sort}` ? "descending" : undefined;
+  return (
+    <div role="columnheader" class={of} aria-sort={way ?? "none"}>
+      <button
+        type="button"
+        class="ghost"
+        onClick={() => setQuery({ sort: way === "ascending" ? `-${sort}` : way ? null : sort })}
+      >
+        {name}
+        <span aria-hidden="true">{way ? (way === "ascending" ? " ↑" : " ↓") : ""}</span>
+      </button>
+    </div>
   );
 }
 

@@ -39,7 +39,8 @@ export function Gate() {
       )}
       {enter.error && enter.error.status !== 401 && <Failed error={enter.error} />}
       <p class="quiet">
-        Make one with <code>whence keys create</code>.
+        The first one is made on the server with <code>whence keys create --scope admin</code>; more on the
+        page Projects and keys.
       </p>
     </main>
   );

@@ -163,7 +163,10 @@ export async function ask(question: string): Promise<void> {
 
 /** Takes in one event of the stream; true when the answer is complete or has failed. */
 function hear(name: string, data: unknown): boolean {
-  if (name === "sources") change({ sources: (data as { sources: Source[] }).sources });
+  if (name === "sources") {
+    const { sources, model } = data as { sources: Source[]; model: string };
+    change({ sources, model });
+  }
   if (name === "token")
     change({
       state: "streaming",

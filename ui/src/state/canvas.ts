@@ -3,10 +3,13 @@ import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import Sigma from "sigma";
 import type { Edge, Node } from "./graph";
-import { theme } from "./theme";
+import type { Laid, ToLay } from "./layout.worker";
+import { dark } from "./theme";
 
 /** Colours of types, told apart also by people who see few colours; more types share the last. */
 const COLOURS = ["#4477aa", "#ee6677", "#228833", "#aa7a00", "#66ccee", "#aa3377", "#777777"];
+/** A selected node nearer to the edge than this is brought to the middle. */
+const MARGIN = 48;
 
 export function colourOf(type: string, types: readonly string[]): string {
   return COLOURS[Math.min(Math.max(types.indexOf(type), 0), COLOURS.length - 1)] ?? "#777777";
@@ -21,67 +24,93 @@ interface Drawn {
 }
 
 /** Draws a graph into an element; a worker finds the places of its nodes. */
-export function useCanvas({
-  nodes,
-  edges,
-  types,
-  selected,
-  choose,
-}: Drawn): RefObject<HTMLDivElement | null> {
+export function useCanvas(given: Drawn): RefObject<HTMLDivElement | null> {
+  const { nodes, edges, types, selected } = given;
   const ref = useRef<HTMLDivElement>(null);
   const drawn = useRef<{ graph: Graph; sigma: Sigma } | null>(null);
-  const chosen = useRef(choose);
-  chosen.current = choose;
-  const dark = theme.value;
+  const latest = useRef(given);
+  latest.current = given;
+  const isDark = dark.value;
 
   useEffect(() => {
     if (!ref.current) return;
-    const ink = getComputedStyle(document.documentElement);
     const graph = new Graph({ multi: true });
-    const sigma = new Sigma(graph, ref.current, {
-      labelColor: { color: ink.getPropertyValue("--ink").trim() },
-      defaultEdgeColor: ink.getPropertyValue("--line").trim(),
-      labelFont: "system-ui, sans-serif",
-      labelSize: 12,
-      labelDensity: 0.6,
-      labelRenderedSizeThreshold: 4,
-      hideEdgesOnMove: true,
-      allowInvalidContainer: true, // the element has no width while the page changes
-      defaultDrawNodeHover: () => undefined,
-    });
-    sigma.on("clickNode", ({ node }) => chosen.current(node));
+    const sigma = open(graph, ref.current, latest);
     drawn.current = { graph, sigma };
+    // The panel of an object takes a part of the room.
+    const watcher = new ResizeObserver(() => {
+      sigma.resize();
+      sigma.refresh();
+      bringIntoView(sigma, latest.current.selected);
+    });
+    watcher.observe(ref.current);
     return () => {
+      watcher.disconnect();
       sigma.kill();
       drawn.current = null;
     };
-  }, [dark]);
+  }, [isDark]);
 
   useEffect(() => {
     if (!drawn.current) return;
     const { graph, sigma } = drawn.current;
     fill(graph, nodes, edges, types);
-    const worker = layout(graph, () => sigma.refresh());
     sigma.refresh();
+    const worker = layout(graph, () => {
+      sigma.refresh();
+      bringIntoView(sigma, latest.current.selected);
+    });
     return () => worker.terminate();
-  }, [nodes.length, edges.length, types.join(), dark]);
+  }, [nodes, edges, types.join(), isDark]);
 
   useEffect(() => {
     if (!drawn.current) return;
     const { graph, sigma } = drawn.current;
     const near =
       selected && graph.hasNode(selected) ? new Set([selected, ...graph.neighbors(selected)]) : null;
-    const faint = getComputedStyle(document.documentElement).getPropertyValue("--line").trim();
+    const faint = getComputedStyle(sigma.getContainer()).borderTopColor;
     sigma.setSetting("nodeReducer", (id, data) =>
-      !near
-        ? data
-        : near.has(id)
-          ? { ...data, forceLabel: true, highlighted: id === selected }
-          : { ...data, color: faint, label: "" },
+      !near ? data : near.has(id) ? { ...data, forceLabel: true } : { ...data, color: faint, label: "" },
     );
-    sigma.refresh();
-  }, [selected, nodes.length, edges.length, dark]);
+    bringIntoView(sigma, selected);
+  }, [selected, nodes, edges, isDark]);
   return ref;
+}
+
+function open(graph: Graph, element: HTMLElement, latest: RefObject<Drawn>): Sigma {
+  const { color, borderTopColor } = getComputedStyle(element); // sigma cannot read custom properties
+  const sigma = new Sigma(graph, element, {
+    labelColor: { color },
+    defaultEdgeColor: borderTopColor,
+    labelFont: "system-ui, sans-serif",
+    labelSize: 12,
+    labelDensity: 0.6,
+    labelRenderedSizeThreshold: 4,
+    hideEdgesOnMove: true,
+    allowInvalidContainer: true, // the element has no width while the page changes
+    defaultDrawNodeHover: () => undefined,
+  });
+  sigma.on("clickNode", ({ node }) => latest.current?.choose(node));
+  const ring = element.appendChild(document.createElement("div"));
+  ring.className = "ring";
+  sigma.on("afterRender", () => {
+    const at = latest.current?.selected ? sigma.getNodeDisplayData(latest.current.selected) : undefined;
+    ring.hidden = at === undefined;
+    if (!at) return;
+    const { x, y } = sigma.framedGraphToViewport(at);
+    ring.style.transform = `translate(${x}px, ${y}px)`;
+  });
+  return sigma;
+}
+
+function bringIntoView(sigma: Sigma, id: string | null): void {
+  const at = id ? sigma.getNodeDisplayData(id) : undefined;
+  if (!at) return;
+  const { x, y } = sigma.framedGraphToViewport(at);
+  const { width, height } = sigma.getDimensions();
+  if (x > MARGIN && y > MARGIN && x < width - MARGIN && y < height - MARGIN) return;
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  void sigma.getCamera().animate({ x: at.x, y: at.y }, { duration: calm ? 0 : 150 });
 }
 
 function fill(graph: Graph, nodes: Node[], edges: Edge[], types: readonly string[]): void {
@@ -99,9 +128,10 @@ function fill(graph: Graph, nodes: Node[], edges: Edge[], types: readonly string
       size: 3,
     });
   });
-  for (const one of edges) {
-    if (!graph.hasEdge(one.id) && graph.hasNode(one.source_id) && graph.hasNode(one.target_id)) {
-      graph.addEdgeWithKey(one.id, one.source_id, one.target_id, { size: 1 });
+  for (const [from, to] of edges) {
+    const key = `${from},${to}`;
+    if (!graph.hasEdge(key) && graph.hasNode(from) && graph.hasNode(to)) {
+      graph.addEdgeWithKey(key, from, to, { size: 1 });
     }
   }
   const base = nodes.length > 300 ? 3 : 5;
@@ -113,11 +143,26 @@ function fill(graph: Graph, nodes: Node[], edges: Edge[], types: readonly string
 /** Moves the nodes to better places, computed beside the page so that it stays fluid. */
 function layout(graph: Graph, moved: () => void): Worker {
   const worker = new Worker(new URL("./layout.worker.ts", import.meta.url), { type: "module" });
-  worker.onmessage = (event: MessageEvent<Record<string, { x: number; y: number }>>) => {
-    for (const [id, at] of Object.entries(event.data))
-      if (graph.hasNode(id)) graph.mergeNodeAttributes(id, at);
+  const ids = graph.nodes();
+  const places = new Map(ids.map((id, i) => [id, i]));
+  const given: ToLay = {
+    at: Float32Array.from(
+      ids.flatMap((id) => [graph.getNodeAttribute(id, "x"), graph.getNodeAttribute(id, "y")] as number[]),
+    ),
+    ends: Uint32Array.from(
+      graph.mapEdges((_, __, from, to) => [places.get(from) ?? 0, places.get(to) ?? 0]).flat(),
+    ),
+  };
+  worker.onmessage = ({ data }: MessageEvent<Laid>) => {
+    graph.updateEachNodeAttributes(
+      (id, was) => {
+        const i = 2 * (places.get(id) ?? 0);
+        return { ...was, x: data[i] ?? 0, y: data[i + 1] ?? 0 };
+      },
+      { attributes: ["x", "y"] },
+    );
     moved();
   };
-  worker.postMessage(graph.export());
+  worker.postMessage(given);
   return worker;
 }

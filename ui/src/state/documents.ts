@@ -26,15 +26,14 @@ export function useDocuments(): Paged<Document> {
   const name = query.value.get("name") ?? undefined;
   const status = (query.value.get("status") ?? undefined) as Document["status"] & string;
   const type = query.value.get("type") ?? undefined;
+  const sorted = query.value.get("sort") ?? "-created";
+  const direction = sorted.startsWith("-") ? ("desc" as const) : ("asc" as const);
+  const sort = sorted.replace("-", "") as "created" | "name" | "size" | "updated";
+  const wanted = { project_id: projectId.value, name, status, file_type: type, sort, direction };
   const list = usePaged(
     (offset, limit, signal) =>
-      take(
-        api.GET("/api/v1/documents", {
-          params: { query: { project_id: projectId.value, name, status, file_type: type, limit, offset } },
-          signal,
-        }),
-      ),
-    [projectId.value, name, status, type],
+      take(api.GET("/api/v1/documents", { params: { query: { ...wanted, limit, offset } }, signal })),
+    [wanted],
   );
   const open = list.loaded().filter((one) => one.status === "pending" || one.status === "processing");
   useEffect(() => {

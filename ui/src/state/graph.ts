@@ -1,47 +1,71 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { api, take, type Schemas } from "../api/client";
 import { useResource, type Resource } from "./resource";
 import { query } from "./router";
 import { projectId } from "./session";
 
-export type Node = Schemas["ObjectModel"];
-export type Edge = Schemas["RelationshipModel"];
-export type Whole = Schemas["WholeGraphAnswer"];
+export type ObjectRow = Schemas["ObjectModel"];
 type Detail = Schemas["ObjectAnswer"];
+/** What is drawn of an object. */
+export interface Node {
+  id: string;
+  type: string;
+  name: string;
+}
+/** Source and target. */
+export type Edge = readonly [string, string];
+export interface Drawing {
+  nodes: Node[];
+  edges: Edge[];
+  /** Objects that match; more than are drawn where there are too many. */
+  total: number;
+  types: Record<string, number>;
+}
 
-const LIMIT = 1000;
-
-/** The part of the graph that the address asks for. */
-export function useGraph(): Resource<Whole> {
+/** The part of the graph that the address asks for, at most 5,000 objects. */
+export function useGraph(): Resource<Drawing> {
   const type = query.value.get("type") ?? undefined;
   const name = query.value.get("q") ?? undefined;
-  const params = { query: { project_id: projectId.value, type, name, limit: LIMIT } };
+  const params = { query: { project_id: projectId.value, type, name } };
   return useResource(
-    (signal) => take(api.GET("/api/v1/graph", { params, signal })),
+    async (signal) => {
+      const found = await take(api.GET("/api/v1/graph/outline", { params, signal }));
+      const nodes = found.nodes.map(([id = "", type = "", name = ""]) => ({ id, type, name }));
+      const edges = found.edges.map(([from = 0, to = 0]): Edge => [
+        nodes[from]?.id ?? "",
+        nodes[to]?.id ?? "",
+      ]);
+      return { ...found, nodes, edges };
+    },
     [projectId.value, type, name],
   );
 }
 
-/** Nodes and edges of the graph with the neighbours of some objects added. */
-export function useNeighbours(whole: Whole | null, id: string | null): { nodes: Node[]; edges: Edge[] } {
+/** Nodes and edges of the graph with the neighbours of chosen objects added. */
+export function useNeighbours(whole: Drawing, id: string | null): { nodes: Node[]; edges: Edge[] } {
   const [more, setMore] = useState<{ nodes: Node[]; edges: Edge[] }>({ nodes: [], edges: [] });
   useEffect(() => {
     if (!id) return;
     const params = { path: { object_id: id }, query: { limit: 100 } };
     void take(api.GET("/api/v1/objects/{object_id}/neighbours", { params })).then(
-      (found) =>
-        setMore((was) => ({ nodes: [...was.nodes, ...found.nodes], edges: [...was.edges, ...found.edges] })),
+      (found) => {
+        const edges = found.edges.map((one): Edge => [one.source_id, one.target_id]);
+        setMore((was) => ({ nodes: [...was.nodes, ...found.nodes], edges: [...was.edges, ...edges] }));
+      },
       () => undefined,
     );
   }, [id]);
-  return {
-    nodes: unique([...(whole?.nodes ?? []), ...more.nodes]),
-    edges: unique([...(whole?.edges ?? []), ...more.edges]),
-  };
+  return useMemo(
+    () => ({
+      nodes: unique([...whole.nodes, ...more.nodes], (one) => one.id),
+      edges: unique([...whole.edges, ...more.edges], String),
+    }),
+    [whole, more],
+  );
 }
 
-function unique<T extends { id: string }>(all: T[]): T[] {
-  return [...new Map(all.map((one) => [one.id, one])).values()];
+function unique<T>(all: T[], name: (one: T) => string): T[] {
+  return [...new Map(all.map((one) => [name(one), one])).values()];
 }
 
 export function useObject(id: string): Resource<Detail> {

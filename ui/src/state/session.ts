@@ -1,5 +1,5 @@
-import { computed, effect, signal } from "@preact/signals";
-import { api, send, take, type Project } from "../api/client";
+import { batch, computed, effect, signal } from "@preact/signals";
+import { api, take, type Project, type Schemas } from "../api/client";
 import { key, lockedOut } from "./key";
 import { go, path, query, section, setQuery } from "./router";
 
@@ -26,32 +26,28 @@ export const unknown = computed(() => {
 });
 /** The id for requests: that of the address even before the projects are known. */
 export const projectId = computed(() => project.value?.id ?? query.value.get("project") ?? DEFAULT);
-export type Scope = "write" | "admin";
-/** What the key may do. */
-export const allowed = signal<Record<Scope, boolean>>({ write: true, admin: true });
+/** What the key may do; null until it is known. */
+export const me = signal<Schemas["Me"] | null>(null);
+export type Scope = Schemas["Me"]["scope"];
+const SCOPES: Scope[] = ["read", "write", "admin"];
 
-/** The server checks a key before a body: an empty body is refused by scope, or else as empty, and nothing is done. */
-async function may(path: string): Promise<boolean> {
-  const headers = { "Content-Type": "application/json" };
-  return (await send(new Request(path, { method: "POST", body: "{}", headers }))).status !== 403;
-}
-
-async function loadScopes(): Promise<void> {
-  if (key.value === null) return;
-  const [write, admin] = await Promise.all([may("/api/v1/ingest/text"), may("/api/v1/projects")]);
-  allowed.value = { write, admin };
+export function may(scope: Scope): boolean {
+  return me.value !== null && SCOPES.indexOf(me.value.scope) >= SCOPES.indexOf(scope);
 }
 
 export async function loadProjects(): Promise<void> {
-  const found: Project[] = [];
+  const [mine, found] = [take(api.GET("/api/v1/me")), [] as Project[]];
   for (let offset = 0; ; offset += 100) {
     const page = await take(api.GET("/api/v1/projects", { params: { query: { limit: 100, offset } } }));
     found.push(...page.items);
     if (!page.pagination.has_more) break;
   }
-  await loadScopes();
-  projects.value = found;
-  lockedOut.value = false;
+  const known = await mine;
+  batch(() => {
+    me.value = known;
+    projects.value = found;
+    lockedOut.value = false;
+  });
 }
 
 export function choose(id: string): void {
@@ -70,5 +66,6 @@ effect(() => {
 export function signOut(): void {
   key.value = null;
   projects.value = null;
+  me.value = null;
   lockedOut.value = true;
 }

@@ -1,4 +1,4 @@
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 
 type Theme = "auto" | "light" | "dark";
 const NAME = "whence.theme";
@@ -10,6 +10,11 @@ function stored(): Theme {
 }
 
 export const theme = signal<Theme>(stored());
+const system = matchMedia("(prefers-color-scheme: dark)");
+const systemDark = signal(system.matches);
+system.addEventListener("change", (event) => (systemDark.value = event.matches));
+/** Whether the page is dark now. */
+export const dark = computed(() => (theme.value === "auto" ? systemDark.value : theme.value === "dark"));
 
 effect(() => {
   if (theme.value === "auto") {

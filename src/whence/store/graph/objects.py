@@ -254,6 +254,14 @@ class Objects(Statements):
         listing = PagedQuery(object_of, COLUMNS, source, order, is_after=is_after)
         return await self._queries.page(listing, params, limit=limit, offset=offset, after=after)
 
+    async def outline(
+        self, project_id: UUID, *, object_type: str | None, name: str | None, limit: int
+    ) -> tuple[list[Row], int]:
+        """Id, type and name of the first objects that match; and how many match."""
+        params = {"project_id": project_id, "type": object_type, "name": name, "properties": None}
+        listing = PagedQuery(tuple, "o.id::text, o.type, o.name", _FILTERED, "o.id")
+        return await self._queries.page(listing, params, limit=limit, offset=0)
+
     async def types(self, project_id: UUID) -> dict[str, int]:
         """Number of objects by type."""
         return {row[0]: row[1] for row in await self._queries.all(TYPES, {"project_id": project_id})}

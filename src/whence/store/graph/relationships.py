@@ -8,7 +8,7 @@ from uuid import UUID
 from whence.errors import RelationshipNotFound
 from whence.models import GraphObject, Relationship
 from whence.store.graph.objects import Objects, read_batches
-from whence.store.pool import PagedQuery, Queries, Statements, reader, uuids
+from whence.store.pool import PagedQuery, Queries, Row, Statements, reader, uuids
 
 _COLUMNS: LiteralString = """r.project_id, r.id, r.type, r.source_id, s.type, s.name, r.target_id, t.type, t.name, r.properties,
        r.created_at, r.updated_at"""
@@ -58,6 +58,11 @@ BETWEEN: LiteralString = f"""
 {_SELECT}
 WHERE r.project_id = %(project_id)s AND r.source_id = ANY(%(ids)s) AND r.target_id = ANY(%(ids)s)
 ORDER BY r.created_at, r.id LIMIT %(limit)s
+"""
+LINES: LiteralString = """
+SELECT r.source_id::text, r.target_id::text FROM kb.relationships r
+WHERE r.project_id = %(project_id)s AND r.source_id = ANY(%(ids)s::uuid[]) AND r.target_id = ANY(%(ids)s::uuid[])
+LIMIT %(limit)s
 """
 AFTER: LiteralString = f"""
 {_SELECT}
@@ -131,6 +136,11 @@ class Relationships(Statements):
         params = {"project_id": project_id, "ids": list(object_ids), "limit": limit}
         return [_relationship_of(row) for row in await self._queries.all(BETWEEN, params)]
 
+    async def lines(self, project_id: UUID, object_ids: Iterable[UUID], *, limit: int) -> list[Row]:
+        """The ids of both ends of relationships between the objects."""
+        params = {"project_id": project_id, "ids": uuids(object_ids), "limit": limit}
+        return await self._queries.all(LINES, params)
+
     def every(self, project_id: UUID) -> AsyncIterator[Relationship]:
         """All relationships of the project."""
         return read_batches(self._queries, AFTER, project_id, _relationship_of)
@@ -145,6 +155,18 @@ class Subgraph:
     """Only relationships with both ends among the objects."""
     truncated: bool
     """Objects or relationships were left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """A large part of the graph to be drawn."""
+
+    objects: list[Row]
+    """Id, type and name."""
+    lines: list[Row]
+    """The ids of both ends."""
+    total: int
+    """Objects that match."""
 
 
 class Views:
@@ -199,3 +221,14 @@ class Views:
         edges = await self._relationships.between(project_id, ids, limit=room + 1)
         truncated = total > len(objects) or len(edges) > room
         return Subgraph(objects=tuple(objects), relationships=tuple(edges[:room]), truncated=truncated)
+
+    async def outline(
+        self, project_id: UUID, *, object_type: str | None = None, name: str | None = None, limit: int
+    ) -> Outline:
+        """The first objects that match, and which of them are connected."""
+        objects, total = await self._objects.outline(
+            project_id, object_type=object_type, name=name, limit=limit
+        )
+        room = _EDGES_FOR_NODE * limit
+        lines = await self._relationships.lines(project_id, [UUID(row[0]) for row in objects], limit=room)
+        return Outline(objects=objects, lines=lines, total=total)

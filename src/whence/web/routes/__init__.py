@@ -36,6 +36,7 @@ _ABSENT: dict[str, type[errors.WhenceError]] = {
     "curation_id": errors.CurationNotFound,
     "conversation_id": errors.ConversationNotFound,
     "answer_id": errors.AnswerNotFound,
+    "key_id": errors.KeyNotFound,
 }
 ENDED: Responses = {200: {"description": "With `wait`: the job has ended."}}
 TEXT = {"type": "string"}

@@ -66,7 +66,7 @@ async def chat(access: Reader, body: ChatRequest, connection: Connected) -> Resp
 
 def _encode(happened: Event) -> list[bytes]:
     if isinstance(happened, Sources):
-        return [event("sources", SourcesEvent(sources=sources_of(happened)))]
+        return [event("sources", SourcesEvent(sources=sources_of(happened), model=happened.model))]
     if isinstance(happened, Verified):
         return [event("verified", VerifiedEvent.of(happened))]
     if isinstance(happened, Answer):

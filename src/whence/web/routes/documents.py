@@ -30,11 +30,13 @@ from whence.errors import (
 from whence.ingest import IncomingFile, base_name, clean_name
 from whence.logs import escaped
 from whence.models import JobStatus
+from whence.store.documents import DocumentOrder
 from whence.web.access import Access, Reader, Writer
 from whence.web.bodies import FILE_SCHEMA, Sent, SentBody, declared_body
 from whence.web.events import Connected, file_response
 from whence.web.parameters import (
     ChunkFlags,
+    Direction,
     NameFilter,
     PagedByCursor,
     PathId,
@@ -53,6 +55,7 @@ router = api_router("documents")
 
 StatusFilter = Annotated[JobStatus | None, Query(description="Only where the newest job has this status.")]
 FileTypeFilter = Annotated[SearchText, Query(description=FILE_TYPE)]
+Sort = Annotated[DocumentOrder, Query(description="What to sort by.")]
 
 
 @router.get("/documents")
@@ -63,9 +66,18 @@ async def list_documents(
     status: StatusFilter = None,
     file_type: FileTypeFilter = None,
     name: NameFilter = None,
+    sort: Sort = "created",
+    direction: Direction = "desc",
     page: PagedByCursor,
 ) -> Enveloped[Listing[DocumentModel]]:
-    """List the documents of a project, the newest first."""
+    """List the documents of a project, by default the newest first.
+
+    `after` goes on after a document in this order, not with another `sort` or `direction`.
+    """
+    if page.after is not None and (sort, direction) != ("created", "desc"):
+        raise InvalidParameter.of(
+            "after", provided=str(page.after), expected="absent where documents are sorted"
+        )
     project = await access.existing_project(project_id)
     mimes, extensions = wanted_types([] if file_type is None else [file_type])
     found, total = await access.store.documents.page(
@@ -77,6 +89,8 @@ async def list_documents(
         mimes=mimes,
         extensions=extensions,
         name=name,
+        sort=sort,
+        descending=direction == "desc",
     )
     return listed(DocumentModel, found, total, page)
 

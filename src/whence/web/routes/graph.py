@@ -6,7 +6,13 @@ from fastapi import Query, Response
 from fastapi.responses import StreamingResponse
 
 from whence.api.base import Listing
-from whence.api.graph import GraphAnswer, RelationshipAnswer, RelationshipModel, WholeGraphAnswer
+from whence.api.graph import (
+    GraphAnswer,
+    GraphOutline,
+    RelationshipAnswer,
+    RelationshipModel,
+    WholeGraphAnswer,
+)
 from whence.api.graph_export import MEDIA_TYPE, exported
 from whence.api.values import Ident, whole
 from whence.store.graph.relationships import MAX_DEPTH
@@ -27,6 +33,7 @@ from whence.web.routes import TEXT, answered, api_router
 router = api_router("graph")
 
 MAX_NODES = 1000
+MAX_OUTLINE = 5000
 
 FromObject = Annotated[Ident | None, Query(description="Only from this object.")]
 ToObject = Annotated[Ident | None, Query(description="Only to this object.")]
@@ -35,6 +42,9 @@ Depth = Annotated[
     int, Query(description="Maximum number of steps from the object."), whole(1, MAX_DEPTH, in_query=True)
 ]
 NodeLimit = Annotated[int, Query(description="Maximum number of nodes."), whole(1, MAX_NODES, in_query=True)]
+OutlineLimit = Annotated[
+    int, Query(description="Maximum number of nodes."), whole(1, MAX_OUTLINE, in_query=True)
+]
 
 
 @router.get("/relationships")
@@ -105,6 +115,24 @@ async def get_graph(
     )
     types = await access.store.graph.objects.types(project)
     return success(WholeGraphAnswer.of(part, types=types))
+
+
+@router.get("/graph/outline")
+async def get_graph_outline(
+    access: Reader,
+    *,
+    project_id: ProjectFilter = None,
+    object_type: TypeFilter = None,
+    name: NameFilter = None,
+    limit: OutlineLimit = MAX_OUTLINE,
+) -> Enveloped[GraphOutline]:
+    """Get a large part of the graph in few bytes, to draw it.
+
+    The first objects that match, and at most four times as many relationships.
+    """
+    project = await access.existing_project(project_id)
+    found = await access.store.graph.views.outline(project, object_type=object_type, name=name, limit=limit)
+    return success(GraphOutline.of(found, types=await access.store.graph.objects.types(project)))
 
 
 @router.get(

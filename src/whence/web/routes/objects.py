@@ -1,7 +1,7 @@
 """Objects: the nodes of the graph, each property with its claims; and merging two into one."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import HTTPException, Query, Response
@@ -13,6 +13,7 @@ from whence.errors import Conflict, InvalidParameter, InvalidUUID, MethodNotAllo
 from whence.store.graph.objects import ObjectOrder
 from whence.web.access import Reader, Writer
 from whence.web.parameters import (
+    Direction,
     DocumentFilter,
     NameFilter,
     Paged,
@@ -66,7 +67,6 @@ UpdatedSince = Annotated[
     moment(),
 ]
 Sort = Annotated[ObjectOrder, Query(description="What to sort by; `claims` is their number.")]
-Direction = Annotated[Literal["asc", "desc"], Query(description="Ascending or descending.")]
 OfObject = Annotated[Ident | None, Query(alias="object", description="Only with this object.")]
 MergedInto = Annotated[Ident | None, Query(description="Only what became part of this object.")]
 

@@ -1,8 +1,9 @@
 import { useState } from "preact/hooks";
 import { Dialog } from "../../components/Dialog";
-import { Failed } from "../../components/States";
+import { Failed, Loading } from "../../components/States";
 import { addText, addUrl, cutting, preview, upload, type Cutting } from "../../state/documents";
 import { useAction, useResource } from "../../state/resource";
+import { count } from "../../text/format";
 import { Cuts } from "./Cuts";
 
 const STRATEGIES: [Cutting["chunkingStrategy"], string][] = [
@@ -15,9 +16,11 @@ const KINDS = { files: "Files", url: "Web page", text: "Text" } as const;
 type Kind = keyof typeof KINDS;
 
 /** Files, a URL or a text; before anything is stored, the cuts are shown on it. */
-export function AddDialog({ onClose, added }: { onClose: () => void; added: () => void }) {
+export function AddDialog(props: { onClose: () => void; added: () => void; dropped: File[] }) {
+  const { onClose, added } = props;
   const [kind, setKind] = useState<Kind>("files");
-  const [files, setFiles] = useState<File[]>([]);
+  const [chosen, setFiles] = useState<File[]>([]);
+  const files = [...chosen, ...props.dropped];
   const [url, setUrl] = useState("");
   const [name, setName] = useState("");
   const [text, setText] = useState("");
@@ -44,16 +47,7 @@ export function AddDialog({ onClose, added }: { onClose: () => void; added: () =
           </button>
         ))}
       </div>
-      {kind === "files" && (
-        <label class="field">
-          <span>Files</span>
-          <input
-            type="file"
-            multiple
-            onChange={(event) => setFiles([...(event.currentTarget.files ?? [])])}
-          />
-        </label>
-      )}
+      {kind === "files" && <Files files={files} choose={setFiles} />}
       {kind === "url" && (
         <label class="field">
           <span>Address</span>
@@ -82,7 +76,8 @@ export function AddDialog({ onClose, added }: { onClose: () => void; added: () =
         </>
       )}
       <Strategy />
-      {kind !== "url" && ready && <Preview file={kind === "files" ? files[0] : undefined} text={text} />}
+      {kind === "files" && files.length > 0 && <FilePreview files={files} />}
+      {kind === "text" && ready && <Preview text={text} />}
       {add.error && <Failed error={add.error} />}
       <div class="row">
         <button type="button" class="primary" disabled={!ready || add.busy} onClick={() => void add.run()}>
@@ -146,8 +141,65 @@ function Strategy() {
   );
 }
 
+function Files({ files, choose }: { files: File[]; choose: (files: File[]) => void }) {
+  return (
+    <div class="row">
+      {(["Files", "Or a folder"] as const).map((name, i) => (
+        <label key={name} class="field">
+          <span>{name}</span>
+          <input
+            type="file"
+            multiple
+            {...(i === 1 ? { webkitdirectory: true } : {})}
+            onChange={(event) => choose([...(event.currentTarget.files ?? [])])}
+          />
+        </label>
+      ))}
+      {files.length > 1 && <p class="quiet">{count(files.length, "file")}</p>}
+    </div>
+  );
+}
+
+/** The cuts of one of the files; with several the reader chooses which. */
+function FilePreview({ files }: { files: File[] }) {
+  const [chosen, setChosen] = useState(0);
+  const file = files[chosen] ?? files[0];
+  return (
+    <>
+      {files.length > 1 && (
+        <label class="field">
+          <span>Preview of</span>
+          <select value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
+            {files.slice(0, 200).map((one, i) => (
+              <option key={i} value={i}>
+                {one.webkitRelativePath || one.name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <Preview file={file} text="" />
+    </>
+  );
+}
+
 function Preview({ file, text }: { file?: File; text: string }) {
-  const made = useResource(() => preview({ file, text }), [file?.name, file?.size, text, cutting.value]);
-  if (made.error) return <Failed error={made.error} />;
-  return made.data && <Cuts of={made.data} name={file?.name} />;
+  const made = useResource(
+    () => preview({ file, text }),
+    [file?.name, file?.size, file?.lastModified, text, cutting.value],
+    { fresh: true },
+  );
+  if (made.error)
+    return (
+      <div>
+        {file && (
+          <p>
+            <strong>{file.name}</strong> cannot be read:
+          </p>
+        )}
+        <Failed error={made.error} retry={made.reload} />
+      </div>
+    );
+  if (!made.data) return <Loading lines={6} />;
+  return <Cuts of={made.data} name={file?.name} />;
 }

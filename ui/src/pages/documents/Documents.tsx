@@ -13,12 +13,12 @@ import { AddDialog } from "./AddDialog";
 import { DeleteDialog } from "./DeleteDialog";
 
 const HEADS = [
-  { name: "Name" },
+  { name: "Name", sort: "name" },
   { name: "Type", class: "wide" },
-  { name: "Size", class: "wide number" },
+  { name: "Size", class: "wide number", sort: "size" },
   { name: "Status" },
   { name: "Chunks", class: "wide number" },
-  { name: "Updated", class: "wide" },
+  { name: "Updated", class: "wide", sort: "updated" },
   { name: "Actions", class: "number" },
 ];
 const STATUSES = ["pending", "processing", "completed", "failed", "cancelled"];
@@ -28,7 +28,14 @@ export default function Documents() {
   const list = useDocuments();
   const [adding, setAdding] = useState(false);
   const [doomed, setDoomed] = useState<Document | null>(null);
-  const over = useDrop((files) => void upload(files, list.reload));
+  const [dropped, setDropped] = useState<File[]>([]);
+  const over = useDrop((files) =>
+    adding ? setDropped([...dropped, ...files]) : void upload(files, list.reload),
+  );
+  const stopAdding = (): void => {
+    setAdding(false);
+    setDropped([]);
+  };
   const filtered = ["name", "status", "type"].some((one) => query.value.get(one));
   return (
     <div class={`page-body${over ? " dropping" : ""}`}>
@@ -53,7 +60,7 @@ export default function Documents() {
         row={(one) => <Row one={one} reload={list.reload} remove={() => setDoomed(one)} />}
       />
       {over && <div class="drop-hint">Drop files or folders to add them</div>}
-      {adding && <AddDialog onClose={() => setAdding(false)} added={list.reload} />}
+      {adding && <AddDialog onClose={stopAdding} added={list.reload} dropped={dropped} />}
       {doomed && <DeleteDialog document={doomed} onClose={() => setDoomed(null)} gone={list.reload} />}
     </div>
   );

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { Cell, Rows } from "../../components/Rows";
 import { Empty, Show } from "../../components/States";
 import { api, take } from "../../api/client";
-import { useGraph, useNeighbours, type Node, type Whole } from "../../state/graph";
+import { useGraph, useNeighbours, type Drawing, type ObjectRow } from "../../state/graph";
 import { usePaged } from "../../state/paged";
 import { go, href, query, setQuery, withQuery } from "../../state/router";
 import { projectId } from "../../state/session";
@@ -97,7 +97,7 @@ function Bar({ view, types }: { view: string; types: Record<string, number> }) {
   );
 }
 
-function Picture({ whole, id }: { whole: Whole; id: string | null }) {
+function Picture({ whole, id }: { whole: Drawing; id: string | null }) {
   const { nodes, edges } = useNeighbours(whole, id);
   return (
     <>
@@ -110,7 +110,8 @@ function Picture({ whole, id }: { whole: Whole; id: string | null }) {
       />
       <p class="graph-count quiet">
         {count(nodes.length, "object")}, {count(edges.length, "relationship")}
-        {whole.truncated && "; more match: search or choose a type"}
+        {whole.total > whole.nodes.length &&
+          ` of ${whole.total.toLocaleString("en")}: search or choose a type to see others`}
       </p>
     </>
   );
@@ -121,7 +122,7 @@ const HEADS = [{ name: "Name" }, { name: "Type" }, { name: "Properties", class: 
 function Table() {
   const type = query.value.get("type") ?? undefined;
   const name = query.value.get("q") ?? undefined;
-  const list = usePaged<Node>(
+  const list = usePaged<ObjectRow>(
     (offset, limit, signal) =>
       take(
         api.GET("/api/v1/objects", {

@@ -8,7 +8,7 @@ import { ofClaim, show, shown } from "../../state/evidence";
 import { correct, rejectClaim, rejectObject, typed, undo, useObject } from "../../state/graph";
 import { useAction, useResource } from "../../state/resource";
 import { href, query, go, withQuery } from "../../state/router";
-import { allowed } from "../../state/session";
+import { may } from "../../state/session";
 import { count, value } from "../../text/format";
 
 type Detail = Schemas["ObjectAnswer"];
@@ -102,7 +102,7 @@ function Property(props: { object: Detail; name: string; claims: Claim[]; change
           ))}
         </details>
       )}
-      {name !== "name" && !editing && allowed.value.write && (
+      {name !== "name" && !editing && may("write") && (
         <button type="button" class="ghost" onClick={() => setEditing(true)}>
           Correct
         </button>
@@ -150,7 +150,7 @@ function ClaimRow({
           · <Time at={claim.as_of ?? claim.extracted_at} />
         </span>
       </button>
-      {!claim.rejected && allowed.value.write && (
+      {!claim.rejected && may("write") && (
         <button
           type="button"
           class="ghost"

@@ -4,11 +4,11 @@ import { api, take, type Project } from "../../api/client";
 import { Dialog } from "../../components/Dialog";
 import { Failed } from "../../components/States";
 import { Time } from "../../components/Time";
-import { key } from "../../state/key";
 import { useAction } from "../../state/resource";
-import { choose, loadProjects, project, projects, signOut } from "../../state/session";
+import { choose, loadProjects, project, projects } from "../../state/session";
+import { Keys } from "./Keys";
 
-/** The projects that the key opens, and the key of this tab. */
+/** The projects that the key opens, and the keys. */
 export default function Projects() {
   const [doomed, setDoomed] = useState<Project | null>(null);
   return (
@@ -66,23 +66,7 @@ export default function Projects() {
       <Needs scope="admin">
         <NewProject />
       </Needs>
-      <section class="panel">
-        <h2>Key</h2>
-        {key.value ? (
-          <p>
-            This tab uses the key <code>{key.value.slice(0, 15)}…</code>.{" "}
-            <button type="button" onClick={signOut}>
-              Forget it
-            </button>
-          </p>
-        ) : (
-          <p>This server asks for no key on this machine.</p>
-        )}
-        <p class="quiet">
-          Keys are made, listed and revoked on the server:{" "}
-          <code>whence keys create --project NAME --scope read</code>.
-        </p>
-      </section>
+      <Keys />
       {doomed && <DeleteProject one={doomed} onClose={() => setDoomed(null)} />}
     </div>
   );

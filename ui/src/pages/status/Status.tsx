@@ -3,7 +3,7 @@ import { Show } from "../../components/States";
 import { Time } from "../../components/Time";
 import { useResource } from "../../state/resource";
 import { readiness, version } from "../../state/health";
-import { project, projectId } from "../../state/session";
+import { me, project, projectId } from "../../state/session";
 import { count } from "../../text/format";
 
 /** Whether the server can work, and what this project has. */
@@ -42,10 +42,57 @@ export default function StatusPage() {
         )}
       </Show>
       <Counts />
-      <p class="quiet">
-        <code>whence doctor</code> on the server also checks the models, the embedder and the storage.
-      </p>
+      {me.value?.scope === "admin" && me.value.project_id === null && <Server />}
     </div>
+  );
+}
+
+const MARKS = { ok: "good", note: "", wrong: "bad" } as const;
+
+/** What `whence doctor` finds. The models are asked, so it may take seconds. */
+function Server() {
+  const found = useResource((signal) => take(api.GET("/api/v1/status", { signal })), []);
+  return (
+    <section class="panel">
+      <div class="row">
+        <h2 class="grow">Server</h2>
+        <button type="button" disabled={found.loading} onClick={found.reload}>
+          {found.loading ? "Checking …" : "Check again"}
+        </button>
+      </div>
+      <Show of={found} lines={8}>
+        {(all) => (
+          <>
+            <table class="findings">
+              <tbody>
+                {all.findings.map((one, i) => (
+                  <tr key={i}>
+                    <th scope="row">{one.what}</th>
+                    <td>
+                      <span class={`badge ${MARKS[one.state]}`}>{one.state}</span>
+                    </td>
+                    <td>{one.says}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            <details>
+              <summary>{count(Object.keys(all.settings).length, "setting")}</summary>
+              <dl class="settings">
+                {Object.entries(all.settings).map(([name, given]) => (
+                  <div key={name}>
+                    <dt>
+                      <code>{name}</code>
+                    </dt>
+                    <dd>{given}</dd>
+                  </div>
+                ))}
+              </dl>
+            </details>
+          </>
+        )}
+      </Show>
+    </section>
   );
 }
 

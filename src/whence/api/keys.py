@@ -1,0 +1,52 @@
+"""API keys, and what the caller's own allows."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import ConfigDict, Field
+
+from whence.api.base import AnswerShape, RequestShape
+from whence.api.values import Ident, text, whole
+from whence.models import MAX_NAME
+from whence.store.keys import Scope
+
+Rate = Annotated[int, whole(0, 2**31 - 1)]
+
+
+class KeyCreate(RequestShape):
+    model_config = ConfigDict(json_schema_extra={"example": {"name": "ci", "scope": "write"}})
+
+    name: Annotated[str, text(MAX_NAME, blank=True)] = Field(default="", description="What the key is for.")
+    scope: Scope = Field(default="read", description="What it allows; each includes those before it.")
+    project_id: Ident | None = Field(
+        default=None, description="The only project it opens. Default: those that the caller's key opens."
+    )
+    requests_per_minute: Rate | None = Field(default=None, description="Its own limit; 0: none.")
+    tokens_per_minute: Rate | None = Field(default=None, description="Its own limit of chat tokens; 0: none.")
+
+
+class KeyModel(AnswerShape):
+    id: UUID
+    name: str = Field(examples=["ci"])
+    prefix: str = Field(description="The part of the key after `wh_`; it is no secret.")
+    project_id: UUID | None = Field(description="The only project it opens; null: all.")
+    scope: Scope
+    created_at: datetime
+    revoked_at: datetime | None
+    last_used_at: datetime | None = Field(description="Up to a minute late.")
+    requests_per_minute: int | None = Field(description="Null: the settings decide; 0: no limit.")
+    tokens_per_minute: int | None
+
+
+class KeyCreated(KeyModel):
+    key: str = Field(description="The key itself. It is not stored and not shown again.", examples=["wh_…"])
+
+
+class Me(AnswerShape):
+    """What the caller may do."""
+
+    scope: Scope = Field(description="`admin` where the server asks for no key.")
+    project_id: UUID | None = Field(description="The only project that the key opens; null: all.")
+    key_id: UUID | None = Field(description="Null without a key.")
+    name: str | None = Field(description="The key's name.", examples=["ci"])

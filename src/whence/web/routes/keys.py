@@ -1,0 +1,53 @@
+"""API keys, and what the caller's own allows."""
+
+from whence.api.base import Listing
+from whence.api.keys import KeyCreate, KeyCreated, KeyModel, Me
+from whence.errors import ProjectNotFound
+from whence.web.access import Admin, Reader
+from whence.web.parameters import Paged, PathId
+from whence.web.responses import Enveloped, listed, success
+from whence.web.routes import api_router, documented
+
+router = api_router("keys")
+
+
+@router.get("/me")
+async def get_me(access: Reader) -> Enveloped[Me]:
+    """Get what the caller's key allows."""
+    return success(Me.of(access.caller))
+
+
+@router.get("/keys")
+async def list_keys(access: Admin, page: Paged) -> Enveloped[Listing[KeyModel]]:
+    """List the keys, the oldest first; never the keys themselves.
+
+    A key of one project sees the keys of that project.
+    """
+    found = await access.store.keys.all(project_id=access.project_id)
+    return listed(KeyModel, found[page.offset : page.offset + page.limit], len(found), page)
+
+
+@router.post("/keys", status_code=201, responses=documented(ProjectNotFound))
+async def create_key(access: Admin, body: KeyCreate) -> Enveloped[KeyCreated]:
+    """Create a key. The answer has the key itself, which is not shown again: only its hash is stored.
+
+    A key of one project creates keys of that project.
+    """
+    if body.project_id is not None:
+        access.only_own(body.project_id)
+    key, secret = await access.store.keys.create(
+        name=body.name,
+        scope=body.scope,
+        project_id=body.project_id or access.project_id,
+        requests_per_minute=body.requests_per_minute,
+        tokens_per_minute=body.tokens_per_minute,
+    )
+    return success(KeyCreated.of(key, key=secret.reveal()), 201)
+
+
+@router.delete("/keys/{key_id}")
+async def revoke_key(access: Admin, key_id: PathId) -> Enveloped[KeyModel]:
+    """Revoke a key. It stops at once."""
+    await access.store.keys.revoke(str(key_id), project_id=access.project_id)
+    found = await access.store.keys.all(project_id=access.project_id)
+    return success(KeyModel.of(next(key for key in found if key.id == key_id)))

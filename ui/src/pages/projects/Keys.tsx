@@ -1,0 +1,132 @@
+import { useState } from "preact/hooks";
+import { api, take, type Schemas } from "../../api/client";
+import { Dialog } from "../../components/Dialog";
+import { Needs } from "../../components/Needs";
+import { Failed, Show } from "../../components/States";
+import { Time } from "../../components/Time";
+import { key } from "../../state/key";
+import { useAction, useResource } from "../../state/resource";
+import { me, projects, signOut } from "../../state/session";
+import { NewKey } from "./NewKey";
+
+type Key = Schemas["KeyModel"];
+
+/** The key of this tab; for administrators all keys, to create and revoke them. */
+export function Keys() {
+  return (
+    <section class="panel">
+      <h2>Keys</h2>
+      {key.value ? (
+        <p>
+          This tab uses the key {me.value?.name && <strong>{me.value.name}</strong>}{" "}
+          <code>{key.value.slice(0, 15)}…</code> with the scope {me.value?.scope}.{" "}
+          <button type="button" onClick={signOut}>
+            Forget it
+          </button>
+        </p>
+      ) : (
+        <p>This tab uses no key: the server asks for none on this machine.</p>
+      )}
+      <Needs scope="admin">
+        <AllKeys />
+      </Needs>
+    </section>
+  );
+}
+
+async function load(abort: AbortSignal): Promise<Key[]> {
+  const found: Key[] = [];
+  for (;;) {
+    const query = { limit: 100, offset: found.length };
+    const page = await take(api.GET("/api/v1/keys", { params: { query }, signal: abort }));
+    found.push(...page.items);
+    if (!page.pagination.has_more) return found.reverse();
+  }
+}
+
+function AllKeys() {
+  const keys = useResource(load, []);
+  const [doomed, setDoomed] = useState<Key | null>(null);
+  return (
+    <>
+      <NewKey made={keys.reload} />
+      <Show of={keys} empty={(all) => all.length === 0 && <p class="quiet">There are no keys yet.</p>}>
+        {(all) => (
+          <div class="scroll-x" tabIndex={0} role="region" aria-label="All keys">
+            <table>
+              <thead>
+                <tr>
+                  {["Name", "Key", "Scope", "Project", "Created", "Last used", "State"].map((name) => (
+                    <th key={name} scope="col">
+                      {name}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {all.map((one) => (
+                  <Row key={one.id} one={one} revoke={() => setDoomed(one)} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Show>
+      {doomed && <Revoke one={doomed} onClose={() => setDoomed(null)} done={keys.reload} />}
+    </>
+  );
+}
+
+function Row({ one, revoke }: { one: Key; revoke: () => void }) {
+  const opens = projects.value?.find((each) => each.id === one.project_id)?.name ?? one.project_id;
+  return (
+    <tr>
+      <td>{one.name || <span class="quiet">unnamed</span>}</td>
+      <td>
+        <code>wh_{one.prefix}_…</code>
+      </td>
+      <td>{one.scope}</td>
+      <td>{opens ?? "all"}</td>
+      <td>
+        <Time at={one.created_at} />
+      </td>
+      <td>{one.last_used_at ? <Time at={one.last_used_at} /> : "never"}</td>
+      <td>
+        {one.revoked_at ? (
+          <>
+            revoked <Time at={one.revoked_at} />
+          </>
+        ) : (
+          <button type="button" aria-label={`Revoke ${one.name || one.prefix}`} onClick={revoke}>
+            Revoke
+          </button>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Revoke({ one, onClose, done }: { one: Key; onClose: () => void; done: () => void }) {
+  const go = useAction(async () => {
+    await take(api.DELETE("/api/v1/keys/{key_id}", { params: { path: { key_id: one.id } } }));
+    done();
+    onClose();
+  });
+  return (
+    <Dialog title={`Revoke ${one.name || one.prefix}?`} onClose={onClose}>
+      <p>
+        Programs that use it stop at once.{" "}
+        {one.id === me.value?.key_id && <strong>This tab uses it, too.</strong>} It cannot be undone.
+      </p>
+      {go.error && <Failed error={go.error} />}
+      <div class="row">
+        <button type="button" class="danger" disabled={go.busy} onClick={() => void go.run()}>
+          Revoke
+        </button>
+        <button type="button" onClick={onClose}>
+          Keep
+        </button>
+      </div>
+    </Dialog>
+  );
+}

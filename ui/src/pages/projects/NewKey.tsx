@@ -1,0 +1,95 @@
+import { useState } from "preact/hooks";
+import { api, take, type Schemas } from "../../api/client";
+import { Failed } from "../../components/States";
+import { useAction } from "../../state/resource";
+import { me, projects, type Scope } from "../../state/session";
+
+type Made = Schemas["KeyCreated"];
+const SCOPES: [Scope, string][] = [
+  ["read", "read: ask and search"],
+  ["write", "write: add and change documents, too"],
+  ["admin", "admin: manage projects and keys, too"],
+];
+
+/** Creates a key and shows it once. */
+export function NewKey({ made }: { made: () => void }) {
+  const [name, setName] = useState("");
+  const [scope, setScope] = useState<Scope>("read");
+  const [project, setProject] = useState("");
+  const [shown, setShown] = useState<Made | null>(null);
+  const create = useAction(async () => {
+    const body = { name: name.trim(), scope, projectId: project || null };
+    setShown(await take(api.POST("/api/v1/keys", { body })));
+    setName("");
+    made();
+  });
+  return (
+    <form
+      class="new-key"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void create.run();
+      }}
+    >
+      <div class="row">
+        <input
+          class="grow"
+          aria-label="What the new key is for"
+          placeholder="What the new key is for"
+          maxLength={200}
+          value={name}
+          onInput={(event) => setName(event.currentTarget.value)}
+        />
+        <select
+          aria-label="Scope"
+          value={scope}
+          onChange={(event) => setScope(event.currentTarget.value as Scope)}
+        >
+          {SCOPES.map(([one, what]) => (
+            <option key={one} value={one}>
+              {what}
+            </option>
+          ))}
+        </select>
+        {me.value?.project_id === null && (
+          <select
+            aria-label="Project of the key"
+            value={project}
+            onChange={(event) => setProject(event.currentTarget.value)}
+          >
+            <option value="">all projects</option>
+            {projects.value?.map((one) => (
+              <option key={one.id} value={one.id}>
+                {one.name}
+              </option>
+            ))}
+          </select>
+        )}
+        <button type="submit" class="primary" disabled={create.busy}>
+          Create a key
+        </button>
+      </div>
+      {create.error && <Failed error={create.error} />}
+      {shown && <Secret made={shown} />}
+    </form>
+  );
+}
+
+function Secret({ made }: { made: Made }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(made.key);
+    setCopied(true);
+  };
+  return (
+    <div class="note" role="status">
+      <p>Keep the key {made.name}. It is not shown again.</p>
+      <p class="row">
+        <code class="secret">{made.key}</code>
+        <button type="button" onClick={() => void copy()}>
+          {copied ? "Copied" : "Copy"}
+        </button>
+      </p>
+    </div>
+  );
+}
