@@ -54,7 +54,7 @@ ui: $(VENV)/.dev ## write the pages' types from the OpenAPI document and build t
 	@$(build_pages)
 
 ui-check: ui ## format, lint, types and unit tests of the pages
-	@$(BIN)/python hatch_build.py install --no-save --ignore-scripts --silent
+	@$(BIN)/python hatch_build.py ci --ignore-scripts --silent
 	@$(BIN)/python hatch_build.py run --silent check
 	@$(BIN)/python hatch_build.py test --silent
 

@@ -17,8 +17,7 @@ ROOT = Path(__file__).parent
 UI = ROOT / "ui"
 BUILT = ROOT / "src" / "whence" / "web" / "static" / "index.html"
 _OLDEST_NODE = (20, 19)
-# As the lock file says. `npm ci` would refuse one that lacks the optional packages of other platforms.
-INSTALL = ("install", "--no-save", "--ignore-scripts", "--silent")
+INSTALL = ("ci", "--ignore-scripts", "--silent")
 
 
 class PagesHook(BuildHookInterface[Any]):

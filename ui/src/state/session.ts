@@ -35,14 +35,18 @@ export function may(scope: Scope): boolean {
   return me.value !== null && SCOPES.indexOf(me.value.scope) >= SCOPES.indexOf(scope);
 }
 
-export async function loadProjects(): Promise<void> {
-  const [mine, found] = [take(api.GET("/api/v1/me")), [] as Project[]];
-  for (let offset = 0; ; offset += 100) {
-    const page = await take(api.GET("/api/v1/projects", { params: { query: { limit: 100, offset } } }));
+async function allProjects(): Promise<Project[]> {
+  const found: Project[] = [];
+  for (;;) {
+    const query = { limit: 100, offset: found.length };
+    const page = await take(api.GET("/api/v1/projects", { params: { query } }));
     found.push(...page.items);
-    if (!page.pagination.has_more) break;
+    if (!page.pagination.has_more) return found;
   }
-  const known = await mine;
+}
+
+export async function loadProjects(): Promise<void> {
+  const [known, found] = await Promise.all([take(api.GET("/api/v1/me")), allProjects()]);
   batch(() => {
     me.value = known;
     projects.value = found;
