@@ -7,7 +7,7 @@ from contextlib import aclosing
 from time import monotonic
 
 from whence.chat.answer import Answer, Event, Sources
-from whence.chat.answerer import say
+from whence.chat.answerer import EXTRACTIVE, say
 from whence.providers import ChatModel, Completion, Message
 
 # Open WebUI encloses the conversation in this tag; LibreChat asks for a title in these words.
@@ -27,7 +27,7 @@ async def do_client_task(
 ) -> AsyncGenerator[Event, None]:
     """The events of an answer without sources: the model's own words, or without a model the least that the client accepts."""
     began = monotonic()
-    yield Sources(sources=())
+    yield Sources(sources=(), model=model.model if model else EXTRACTIVE)
     parts = model.stream(messages, max_tokens=max_tokens) if model else say(_least(messages[-1].content))
     async with aclosing(parts) as stream:
         async for part in stream:
