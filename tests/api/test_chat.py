@@ -411,7 +411,8 @@ async def test_a_stream_has_the_sources_first_then_the_text_then_the_same_answer
     assert (first, last) == ("sources", "done")
     assert {name for name, _ in tokens} == {"token"}
     assert len(tokens) > 10
-    assert sources == {"sources": whole["sources"], "model": whole["model"]}
+    assert sources["sources"] == whole["sources"]
+    assert sources["model"] == "test"
     assert "".join(token["text"] for _, token in tokens) == whole["response"]
     assert timeless(done) == timeless(whole)
 
