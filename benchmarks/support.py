@@ -4,6 +4,7 @@
 
 Altered sentences: each chunk of the corpora in `retrieval` (see `benchmarks.retrieval`) gives its sentences as they are, reworded
 in ways that keep their meaning, and changed in ways that do not. Each cites the chunk; four others of the corpus are passages, too.
+Conditions, attributions and second clauses are dropped from sentences of the corpora and of the pages in `support`.
 
 Human labels: the claims in `support/wice_dev.jsonl`, each citing the chunks of its page. The score of a claim is that of the best chunk.
 It is compared with the share of the claim's words, weighted by idf, that the best window of one to five sentences has.
@@ -16,10 +17,10 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, product
+from itertools import chain, filterfalse, pairwise, product
 from pathlib import Path
 from statistics import mean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.results import Result, report
 from benchmarks.retrieval import CHUNKING, DATA
@@ -32,12 +33,14 @@ from whence.chunk import strategy
 OTHERS = 4
 WINDOWS = range(1, 6)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n{2,}")
+_TWO = re.compile(r"[.!?][\"”)]\s")
 _FIT = re.compile(r"[A-Z\"“][^|#*\[\]]{40,400}\.")
 _FIGURE = re.compile(r"(?<![\w.,:/-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w:/-]|[.,]\d)")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)*")
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|has|have|had|will|can|could|should|would|may|must)\b(?! not)")
 _ADVERB = re.compile(
-    r" (?!only|early|daily|family|supply|apply|reply|nearly|hardly|rarely|likely|unlikely|partly)[a-z]{3,}ly(?= )"
+    r" (?!only|early|daily|family|supply|apply|reply|nearly|hardly|barely|rarely|likely|unlikely|partly|probably|possibly|"
+    r"presumably|apparently|potentially|reportedly|allegedly)[a-z]{3,}ly(?= )"
 )
 _CLAUSE = re.compile(
     r"((?:In|On|At|During|By|For|Under|With|Since|As|When|While|After|Before) [^,.;:]{3,60}), ([^,;:]+)\."
@@ -51,6 +54,22 @@ _PAIRS = (
 )
 _OPPOSITE = {one: two for pair in _PAIRS.split("|") for one, two in (pair.split(" "), pair.split(" ")[::-1])}
 _WORD = re.compile(r"[a-z]+")
+_SAY = (
+    "say|says|said|claim|claims|claimed|argue|argues|argued|believe|believes|believed|suggest|suggests|suggested|"
+    "alleged|reported|stated|thought|warned"
+)
+_DROPPED = {
+    "condition": (
+        r"(?:If|Unless|When|Whenever|Provided|Assuming|Once)\b [^,.;:]{8,120}, (?:then )?([^;:]{20,}\.)",
+        r"([^;:]{20,}?),? (?:if|unless|provided that|as long as) [^,.;:]{8,}\.",
+    ),
+    "attribution": (
+        rf"[^,.;:]{{3,80}}? (?:{_SAY}) that ([^;:]{{20,}}\.)",
+        r"According to (?!the (?:report|article|text)\b)[^,.;:]{3,80}, ([^;:]{20,}\.)",
+        rf"[\"“]?([^;:]{{20,}}?),[\"”]? (?:\w+ ){{0,3}}(?:{_SAY})(?: [^,;:]{{0,60}})?\.",
+    ),
+    "part": (r"([A-Z][^,;:]{20,}), (?:and|but) (?:the|it|they|he|she|[A-Z]\w+) [^,;:]{15,}\.",),
+}
 _ID = "0190a1b2-7c3d-7e4f-8a5b-{:012x}"
 
 Sentences = Iterator[tuple[str, str]]
@@ -105,6 +124,25 @@ def variants(sentence: str, chunk: str, chance: random.Random) -> Sentences:
         yield "foreign", sentence[: one.start()] + chance.choice(foreign) + sentence[one.end() :]
 
 
+def dropped(data: Path) -> Iterator[Case]:
+    """Sentences without their condition, without who says so, and without their second clause."""
+    corpora = [
+        one.read_text(encoding="utf-8") for one in sorted((data / "retrieval" / "corpora").glob("*.md"))
+    ]
+    for text in *corpora, *("\n".join(claim["evidence"]) for claim in claims(data)):
+        for chunk in passages(text):
+            for sentence in filterfalse(_TWO.search, _SENTENCE.split(chunk.text)):
+                for kind, patterns in _DROPPED.items():
+                    found = next(filter(None, (re.fullmatch(one, sentence) for one in patterns)), None)
+                    if found:
+                        yield Case(kind, found[1][0].upper() + found[1][1:], [chunk], [chunk])
+
+
+def claims(data: Path) -> list[dict[str, Any]]:
+    lines = (data / "support" / "wice_dev.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
 def _exchanged(sentence: str, found: Sequence[re.Match[str]], chance: random.Random) -> Iterator[str]:
     pairs = [
         (one, two)
@@ -130,9 +168,9 @@ def judge(sentence: str, cited: Sequence[Source], shown: Sequence[Source]) -> li
     return [one for one in support(validate(response, shown), shown) if one.chunk_id in ids]
 
 
-def altered(folder: Path) -> list[Result]:
+def altered(data: Path) -> list[Result]:
     told: dict[str, list[bool]] = {}
-    for case in cases(folder):
+    for case in chain(cases(data / "retrieval"), dropped(data)):
         found = judge(case.sentence, case.cited, case.passages)
         told.setdefault(case.kind, []).append(bool(found) and all(one.supported for one in found))
 
@@ -155,16 +193,19 @@ def altered(folder: Path) -> list[Result]:
         result("names", "two names exchanged", 0, 0.15),
         result("figures", "two figures exchanged", 0, 0.15),
         result("foreign", "a figure from elsewhere in the chunk", 0, 0.1),
+        result("condition", "condition dropped", 0, 0.05),
+        result("attribution", "attribution dropped", 0, 0.05),
+        result("part", "second clause dropped", 0.8, 1),
     ]
 
 
-def human(file: Path) -> list[Result]:
-    claims = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    labels = [claim["label"] for claim in claims]
-    counts = Counter(word for claim in claims for word in {*_words(" ".join(claim["evidence"]))})
-    idf = {word: math.log(1 + len(claims) / count) for word, count in counts.items()}
-    scores = [_score(claim["claim"], "\n".join(claim["evidence"])) for claim in claims]
-    plain = [[_overlap(claim["claim"], claim["evidence"], idf, size) for claim in claims] for size in WINDOWS]
+def human(data: Path) -> list[Result]:
+    told = claims(data)
+    labels = [claim["label"] for claim in told]
+    counts = Counter(word for claim in told for word in {*_words(" ".join(claim["evidence"]))})
+    idf = {word: math.log(1 + len(told) / count) for word, count in counts.items()}
+    scores = [_score(claim["claim"], "\n".join(claim["evidence"])) for claim in told]
+    plain = [[_overlap(claim["claim"], claim["evidence"], idf, size) for claim in told] for size in WINDOWS]
     strongest = max(auroc(labels, "not_supported", one) for one in plain)
     ours = auroc(labels, "not_supported", scores)
     rest = auroc(labels, "partially_supported", scores)
@@ -213,7 +254,7 @@ def auroc(labels: Sequence[str], against: str, scores: Sequence[float]) -> float
 
 
 def results(data: Path) -> list[Result]:
-    return [*altered(data / "retrieval"), *human(data / "support" / "wice_dev.jsonl")]
+    return [*altered(data), *human(data)]
 
 
 def main() -> None:

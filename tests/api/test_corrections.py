@@ -284,6 +284,22 @@ async def test_a_rejected_object_is_restored_with_its_id_its_relationships_and_i
     require_sound(dsn)
 
 
+async def test_a_restored_object_keeps_its_history_although_its_text_was_read_meanwhile(
+    plants: httpx.AsyncClient,
+) -> None:
+    document_id = await read(plants, OLD)
+    path = f"{OBJECTS}/{(await plant(plants))['id']}"
+    before = data_of(await plants.get(f"{path}/history"))["items"]
+    body = {"reason": "Wrong plant", "author": "Ada"}
+    rejected = data_of(await plants.request("DELETE", path, json=body))
+    assert (rejected["reason"], rejected["author"]) == ("Wrong plant", "Ada")
+    await read_again(plants, document_id)
+    await undo(plants, rejected)
+    after = data_of(await plants.get(f"{path}/history"))["items"]
+    assert after[: len(before)] == before
+    assert [one["event"] for one in after[len(before) :]] == ["rejected", "undone"]
+
+
 async def test_a_chunk_that_means_another_is_rejected_with_its_claim_of_the_name(
     plants: httpx.AsyncClient, dsn: str
 ) -> None:

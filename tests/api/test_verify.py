@@ -1,6 +1,7 @@
 """A model judges the citations of an answer, over HTTP."""
 
 import json
+import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,8 @@ from tests.api.chatting import CHAT, PROJECT, QUESTION, leave_to_chat, opened, s
 from tests.api.conftest import usual_settings
 from tests.api.ingesting import events
 from tests.chat_endpoint import MODEL, ChatEndpoint, Messages, says
+from tests.endpoint import PATIENCE
+from tests.loopback import Reply, Request, Stream
 
 from whence.settings import Settings
 
@@ -105,6 +108,43 @@ async def test_a_judge_that_fails_leaves_the_answer(
     assert judgements(answer) == [None, None]
     (note,) = answer["notes"]
     assert note.startswith("The citations are not verified: ")
+
+
+async def test_a_citation_without_a_quote_is_judged_against_its_chunk(
+    stocked: httpx.AsyncClient, endpoint: ChatEndpoint
+) -> None:
+    endpoint.default = says(
+        lambda messages: (
+            '{"judgements": [{"number": 1, "judgement": "not stated"}]}'
+            if "You compare claims" in messages[0]["content"]
+            else "Penguins swim quickly [1]."
+        )
+    )
+    answer = await ask(stocked, verify=True)
+    (cited,) = answer["citations"]
+    assert (cited["quote"], cited["judgement"]) == (None, "not stated")
+    chunk = next(one["chunkText"] for one in answer["sources"] if one["id"] == cited["chunkId"])
+    assert chunk[:40] in endpoint.requests[-1].body["messages"][-1]["content"]
+
+
+async def test_the_answer_does_not_wait_for_a_judge_that_is_silent(
+    stocked: httpx.AsyncClient, endpoint: ChatEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("whence.chat.answer.JUDGE_SECONDS", 0.05)
+    gate, usual = threading.Event(), endpoint.default
+
+    def held(request: Request) -> Reply | Stream | None:
+        if "You compare claims" in request.body["messages"][0]["content"]:
+            gate.wait(PATIENCE)
+        return usual(request)
+
+    endpoint.default = held
+    try:
+        answer = await ask(stocked, verify=True)
+    finally:
+        gate.set()
+    assert {(one["judgement"], one["judgedBy"]) for one in answer["citations"]} == {(None, None)}
+    assert answer["notes"] == ["The citations are not verified: no answer within 0.05 s"]
 
 
 async def test_a_judgement_that_is_none_is_left_out(

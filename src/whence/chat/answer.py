@@ -35,8 +35,8 @@ MAX_SOURCES = 20
 _MOST_BEHIND = 4
 """Maximum number of chunks that support graph facts and were not found by search."""
 
-_JUDGE_SECONDS = 30
-"""An answer that is not streamed waits this long for its citations to be judged."""
+JUDGE_SECONDS = 30
+"""Longest wait for the judgements: an answer that is not streamed goes out without them then."""
 _CUT_SHORT = {
     "length": ("The model ran out of tokens: the answer may be incomplete (WHENCE_LLM_MAX_TOKENS)",),
     "content_filter": ("A filter of the model's provider stopped it: the answer may be incomplete",),
@@ -199,10 +199,12 @@ class Chat:
             note = "The citations are not verified: there is no chat model (WHENCE_LLM_BASE_URL)"
             return Verified(citations=answer.citations, notes=(note,))
         try:
-            async with asyncio.timeout(_JUDGE_SECONDS):
-                return Verified(citations=await verify(self._judge, answer.response, answer.citations))
+            async with asyncio.timeout(JUDGE_SECONDS):
+                texts = {source.id: source.text for source in answer.sources if source.id}
+                judged = await verify(self._judge, answer.response, answer.citations, texts)
+                return Verified(citations=judged)
         except (ModelError, TimeoutError) as exc:
-            why = exc.message if isinstance(exc, ModelError) else f"no answer within {_JUDGE_SECONDS} s"
+            why = exc.message if isinstance(exc, ModelError) else f"no answer within {JUDGE_SECONDS} s"
             note = f"The citations are not verified: {why}"
             return Verified(citations=answer.citations, notes=(note,))
 

@@ -1,7 +1,7 @@
 """Has the chat model judge the cited sentences of an answer against their quotes, in one call."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from whence.text.prompt_escaping import defuse_control_words, fence_code
 
 _MOST = 40
 """Maximum number of citations that are judged."""
-_LONGEST = 600
+_LONGEST, _LONGEST_QUOTE = 600, 1_200
 """Characters of a sentence and of a quote that the model sees."""
 _TOKENS_EACH = 32
 _TOKENS_AROUND = 1_000
@@ -45,18 +45,19 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-async def verify(model: ChatModel, response: str, citations: Sequence[Citation]) -> tuple[Citation, ...]:
-    """The citations with the model's judgement of each that has a quote, up to a limit. Raises ModelError."""
-    judged = [place for place, one in enumerate(citations) if one.quote][:_MOST]
+async def verify(
+    model: ChatModel, response: str, citations: Sequence[Citation], texts: Mapping[str, str]
+) -> tuple[Citation, ...]:
+    """The citations with the model's judgement of each that has a chunk, up to a limit. Raises ModelError.
+
+    One without a quote is judged against the text of its chunk.
+    """
+    against = [one.quote or texts.get(one.chunk_id or "", "") for one in citations]
+    judged = [place for place, text in enumerate(against) if text][:_MOST]
     if not judged:
         return tuple(citations)
-    pairs = [
-        (
-            response[citations[place].response_start : citations[place].response_end],
-            citations[place].quote or "",
-        )
-        for place in judged
-    ]
+    spans = [(citations[place].response_start, citations[place].response_end) for place in judged]
+    pairs = [(response[start:end], against[place]) for (start, end), place in zip(spans, judged, strict=True)]
     completion = await model.complete(
         _messages(pairs), max_tokens=_TOKENS_AROUND + _TOKENS_EACH * len(pairs), schema=_SCHEMA
     )
@@ -69,7 +70,7 @@ async def verify(model: ChatModel, response: str, citations: Sequence[Citation])
 
 
 def _messages(pairs: Sequence[tuple[str, str]]) -> list[Message]:
-    shown = [(_shorten(claim), _shorten(quote)) for claim, quote in pairs]
+    shown = [(_shorten(claim, _LONGEST), _shorten(quote, _LONGEST_QUOTE)) for claim, quote in pairs]
     code = fence_code(text for pair in shown for text in pair)
     blocks = [
         f'<pair-{code} number="{number}">\nclaim: {claim}\nquote: {quote}\n</pair-{code}>'
@@ -81,8 +82,8 @@ def _messages(pairs: Sequence[tuple[str, str]]) -> list[Message]:
     ]
 
 
-def _shorten(text: str) -> str:
-    return " ".join(defuse_control_words(text).split())[:_LONGEST]
+def _shorten(text: str, most: int) -> str:
+    return " ".join(defuse_control_words(text).split())[:most]
 
 
 def _read(reply: str, count: int) -> list[Judgement | None]:

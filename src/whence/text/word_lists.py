@@ -20,5 +20,9 @@ def _lists(language: str) -> dict[str, str]:
 
 SMALL = word_list("english", "cardinals")
 TENS = word_list("english", "tens")
+NUMBERS = {word: number for number, word in enumerate(SMALL)} | {
+    word: 10 * number for number, word in enumerate(TENS, 2)
+}
+"""Number words below a hundred, and their numbers."""
 ZEROS = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 """The zeros that a number word adds."""

@@ -1,8 +1,8 @@
 """Finds the place where a passage says a sentence: the same content words in the same order. Pure.
 
 Only adverbs of the passage may be missing, and a clause may have moved from the end to the start or back. The place may be a part of
-a sentence that begins and ends like a clause, if no word of the clause outside it turns what it says ("not", "only", "if"). So a
-changed figure, name, negation or direction never matches.
+a sentence that begins and ends like a clause, if no word of the clause outside it turns what it says ("not", "only") and none of the
+sentence makes it a condition or a report ("if", "claim"). So a changed figure, name, negation or direction never matches.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ SCORES: Mapping[Level, float] = {"verbatim": 1.0, "close": 0.9, "loose": 0.8, "n
 """Of a level; the highest of `loose`."""
 
 _LEAST = 3  # minimum content words of a part, and of a sentence whose clauses are exchanged
-_MOST = 60  # maximum of the same
+_MOST = 60  # maximum of the same, and of the words around a place that are read
 _MOST_STEPS = 100_000
 """Bounds the places of the first word that are tried: a text of one repeated character has as many as characters."""
 
@@ -118,13 +118,21 @@ def _is_clause(passage: Reading, place: Sequence[int]) -> bool:
 
 
 def _is_turned(passage: Reading, place: Sequence[int]) -> bool:
-    """Whether the rest of the clause, before or behind the place, has a word that turns it."""
+    """Whether the rest of the clause has a word that turns it, or the rest of the sentence one that governs it."""
+    before, behind = _around(passage, place, SENTENCE_END)
+    if any(one.governs for one in (*before, *behind)) or any(one.opens for one in before):
+        return True
+    return any(one.turns for part in _around(passage, place, COMMA) for one in part)
+
+
+def _around(passage: Reading, place: Sequence[int], border: int) -> tuple[Sequence[Token], Sequence[Token]]:
+    """The words before and behind the place, up to a border."""
     content, first, last = passage.content, place[0], place[-1]
-    while first and content[first - 1].after < COMMA:
+    while first and content[first - 1].after < border and place[0] - first < _MOST:
         first -= 1
-    while content[last].after < COMMA:
+    while content[last].after < border and last - place[-1] < _MOST:
         last += 1
-    return any(one.turns for one in (*content[first : place[0]], *content[place[-1] + 1 : last + 1]))
+    return content[first : place[0]], content[place[-1] + 1 : last + 1]
 
 
 def _found(level: Level, passage: Reading, place: Sequence[int]) -> Verdict:

@@ -15,10 +15,13 @@ from whence.text.cjk import UNSPACED
 from whence.text.content_words import words
 from whence.text.dates import MONTHS
 from whence.text.lexer import fold
-from whence.text.word_lists import SMALL, TENS, ZEROS
+from whence.text.word_lists import NUMBERS, SMALL, TENS, ZEROS
 
 _DATA = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
-_NEUTRAL, _JOINTS, _TURNS = (frozenset(_DATA[name].split()) for name in ("neutral", "joints", "turns"))
+_NEUTRAL, _JOINTS, _TURNS, _GOVERNS, _OPENS = (
+    frozenset(map(fold, _DATA[name].split())) for name in ("neutral", "joints", "turns", "governs", "opens")
+)
+_AS_WRITTEN = _NEUTRAL | _TURNS | _GOVERNS | _OPENS
 _ADVERBS = tuple(_DATA["adverbs"].split())
 _DOCUMENT, _BY, _SAYS = _DATA["document"], _DATA["by"], _DATA["says"]
 _ORIGIN = re.compile(
@@ -28,12 +31,9 @@ _ORIGIN = re.compile(
 ADJACENT, FUNCTION_WORDS, JOINT, COMMA, SENTENCE_END = range(5)
 """What lies between two content words."""
 _LINE = r"[\n-\r\x1c-\x1e\x85\u2028\u2029]"
-_STOP = re.compile(rf"[.!?;:。！？；：।؟…]|{_LINE}\s*{_LINE}")
-_PAUSE = re.compile(rf"[,()\[\]{{}}|、，—–\"“”«»]|{_LINE}|\s[-*#]+\s")
+_STOP = re.compile(rf"[.!?;。！？；।؟…]|{_LINE}\s*(?:{_LINE}|[-*#•|>])")
+_PAUSE = re.compile(rf"[,:：()\[\]{{}}|、，—–\"“”«»]|{_LINE}|\s[-*#]+\s")
 
-_SPELLED = {word: number for number, word in enumerate(SMALL)} | {
-    word: 10 * number for number, word in enumerate(TENS, 2)
-}
 # ASCII letters only: without case, a long s would match `s`, and the look-up of the word would fail.
 _BELOW_HUNDRED = rf"(?ai:(?:{'|'.join(TENS)})(?:(?:\s+|-)(?:{'|'.join(SMALL[1:10])}))?|{'|'.join(SMALL)})\b"
 _SCALE = rf"(?:\s+|-)(?P<scale>(?ai:{'|'.join(ZEROS)}))\b"
@@ -71,8 +71,16 @@ class Token(NamedTuple):
         return self.key in _TURNS
 
     @property
+    def governs(self) -> bool:
+        return self.key in _GOVERNS
+
+    @property
+    def opens(self) -> bool:
+        return self.key in _OPENS
+
+    @property
     def is_adverb(self) -> bool:
-        return self.key.endswith(_ADVERBS) and not self.turns
+        return self.key.endswith(_ADVERBS) and not (self.turns or self.governs)
 
 
 class Reading(NamedTuple):
@@ -138,7 +146,7 @@ def _keys(found: re.Match[str]) -> Iterator[str]:
 def _word(word: str) -> Iterator[str]:
     if negated := _NEGATED.search(word):
         yield from (*_word(word[: negated.start()]), "not")
-    elif word in _NEUTRAL or word in _TURNS or word.endswith(_ADVERBS):
+    elif word in _AS_WRITTEN or word.endswith(_ADVERBS):
         yield word
     else:
         yield "⁄".join(words(word)) or _UNITS.get(word, word)  # `¼` is read as 1 and 4
@@ -158,5 +166,5 @@ def _number(written: str, scale: str | None) -> str:
 def _spelled(text: str) -> str:
     value = 0
     for word in re.split(r"[\s-]+", text.lower()):
-        value = max(value, 1) * 100 if word == "hundred" else value + _SPELLED.get(word, 0)
+        value = max(value, 1) * 100 if word == "hundred" else value + NUMBERS.get(word, 0)
     return str(value)

@@ -185,7 +185,9 @@ JOIN kb.rejected_texts t ON t.project_id = %(project_id)s AND t.content_hash = c
 WHERE c.project_id = %(project_id)s AND c.id = %(chunk_id)s AND t.is_active
 ORDER BY t.id FOR KEY SHARE OF c FOR SHARE OF t
 """
-# Of the found claims, those of a rejected text. They replace those of an earlier reading.
+_SAME_CLAIM: LiteralString = """r.project_id = %(project_id)s AND r.chunk_id = f.chunk_id AND r.type = f.type AND r.name_key = f.name_key
+      AND r.property_name = f.property_name"""
+# Of the found claims, those of a rejected text. They replace those of an earlier reading, unless these say the same.
 WITHHOLD_CLAIMS: LiteralString = f"""
 WITH found AS (
     SELECT g.*, %(project_id)s::uuid AS project_id, %(chunk_id)s::uuid AS chunk_id, %(schema_number)s::integer AS schema_number,
@@ -199,18 +201,25 @@ WITH found AS (
           LEFT JOIN {KEYS} k ON k.id = g.said_of) g
     JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = %(chunk_id)s
     WHERE EXISTS (SELECT FROM kb.rejected_texts t WHERE t.is_active AND {rejects_claim("g", "g")})
+), same AS (
+    UPDATE kb.rejected_claims r SET schema_number = f.schema_number FROM found f
+    WHERE {_SAME_CLAIM} AND r.value = f.value
+    RETURNING f.id
 ), replaced AS (
     DELETE FROM kb.rejected_claims r USING found f
-    WHERE r.project_id = %(project_id)s AND r.chunk_id = f.chunk_id AND r.type = f.type AND r.name_key = f.name_key
-      AND r.property_name = f.property_name
+    WHERE {_SAME_CLAIM} AND f.id NOT IN (SELECT id FROM same)
 ), kept AS (
     INSERT INTO kb.rejected_claims ({COLUMNS}, type, name, name_key) SELECT {COLUMNS}, type, name, name_key FROM found
+    WHERE id NOT IN (SELECT id FROM same)
 )
 SELECT place, name, property_name, value FROM found ORDER BY place, property_name
 """
 _FOUND_TIE: LiteralString = _rejects_tie(
     "g.source_type, g.source_key", "g.target_type, g.target_key", "g.type"
 )
+_SAME_TIE: LiteralString = """r.project_id = %(project_id)s AND r.chunk_id = f.chunk_id AND r.type = f.type
+      AND (r.source_type, r.source_key) = (f.source_type, f.source_key)
+      AND (r.target_type, r.target_key) = (f.target_type, f.target_key)"""
 WITHHOLD_TIES: LiteralString = f"""
 WITH found AS (
     SELECT g.*, %(project_id)s::uuid AS project_id, %(chunk_id)s::uuid AS chunk_id, %(schema_number)s::integer AS schema_number,
@@ -227,13 +236,16 @@ WITH found AS (
           LEFT JOIN {KEYS} e ON e.id = g.said_target) g
     JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = %(chunk_id)s
     WHERE EXISTS (SELECT FROM kb.rejected_texts t WHERE t.is_active AND {_FOUND_TIE})
+), same AS (
+    UPDATE kb.rejected_relationship_claims r SET schema_number = f.schema_number FROM found f
+    WHERE {_SAME_TIE} AND r.properties = f.properties
+    RETURNING f.id
 ), replaced AS (
     DELETE FROM kb.rejected_relationship_claims r USING found f
-    WHERE r.project_id = %(project_id)s AND r.chunk_id = f.chunk_id AND r.type = f.type
-      AND (r.source_type, r.source_key) = (f.source_type, f.source_key)
-      AND (r.target_type, r.target_key) = (f.target_type, f.target_key)
+    WHERE {_SAME_TIE} AND f.id NOT IN (SELECT id FROM same)
 ), kept AS (
     INSERT INTO kb.rejected_relationship_claims ({TIE_COLUMNS}, {_TIE_KEYS}) SELECT {TIE_COLUMNS}, {_TIE_KEYS} FROM found
+    WHERE id NOT IN (SELECT id FROM same)
 )
 SELECT place, source_name, type, to_jsonb(target_name) FROM found ORDER BY place
 """

@@ -1,6 +1,5 @@
 """Corrections by a person: set values, reject claims, undo either. Each has an author and a reason, and lasts."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, HTTPException, Query, Response
@@ -31,16 +30,20 @@ router = api_router("corrections")
 PropertyName = Annotated[str, Query(alias="property", description="The property."), text(MAX_NAME)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Why:
-    reason: Annotated[ReasonText | None, Query(description=REASON)] = None
-    author: Annotated[AuthorText | None, Query(description=AUTHOR)] = None
+def _why(
+    reason: Annotated[ReasonText | None, Query(description=REASON)] = None,
+    author: Annotated[AuthorText | None, Query(description=AUTHOR)] = None,
+    body: Reasoned | None = None,
+) -> Reasoned:
+    """From the query or the body of a DELETE."""
+    said = body or Reasoned()
+    return Reasoned(reason=reason or said.reason, author=author or said.author)
 
 
-Why = Annotated[_Why, Depends()]
+Why = Annotated[Reasoned, Depends(_why)]
 
 
-def _word(access: Access, why: _Why | Reasoned) -> Word:
+def _word(access: Access, why: Reasoned) -> Word:
     return Word(author=access.caller.name or why.author or "local", reason=why.reason)
 
 
