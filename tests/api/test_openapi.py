@@ -31,9 +31,9 @@ LOOSE: dict[str, set[str]] = {
     "/api/v1/projects/{project_id}/schema": {"object_types", "relationship_types"},
     # Most URLs are refused or lead nowhere: the other side's 502 is what should come of them.
     "/api/v1/ingest/url": {"url"},
-    # That the end of a span of time comes after its start.
-    "/api/v1/search": {"from", "to"},
-    "/api/v1/chat": {"from", "to", "conversationId"},
+    # That the end of a span of time comes after its start, and a project has either its name or its id.
+    "/api/v1/search": {"from", "to", "project"},
+    "/api/v1/chat": {"from", "to", "project", "conversationId"},
     # That an item has one of three kinds of places, and a link is given in one of two ways.
     "/api/v1/evidence": {"items"},
     "/api/v1/links/resolve": {"*"},
