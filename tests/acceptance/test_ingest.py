@@ -244,9 +244,9 @@ def test_renamed(hosted: "Installation", folder: Path) -> None:
 
 
 def test_standard_input(hosted: "Installation") -> None:
-    hosted.run("ingest", "-", stdin=numbered(3))
+    assert "✓ stdin.txt: " in hosted.run("ingest", "-", stdin=numbered(3)).stdout
     said = hosted.run("ingest", "-", "--name", "notes.md", stdin="# Herons\n\nThey wait.\n").stdout
-    assert "1 ingested" in said
+    assert "✓ notes.md: 1 chunk\n1 ingested" in said
     documents = serving(hosted).documents()
     assert documents["stdin.txt"]["file_type"] == "text/plain"
     assert documents["notes.md"]["file_type"] == "text/markdown"

@@ -221,7 +221,7 @@ class Feed:
         for url in self._wanted.urls:
             yield await self._hand_in(url, self._url(url))
         if self._wanted.stdin:
-            yield await self._hand_in("-", self._stdin())
+            yield await self._hand_in(self._wanted.stdin_name, self._stdin())
 
     async def _files(self, files: Sequence[FoundFile]) -> AsyncIterator[FileOutcome]:
         self._settled = await settle(self._app, self._project.id, files)
