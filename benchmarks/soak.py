@@ -78,6 +78,7 @@ class Run:
     folder: Path
     until: float
     answers: Counter[tuple[str, str]] = field(default_factory=Counter)
+    kills: Counter[str] = field(default_factory=Counter)
     unexpected: list[str] = field(default_factory=list)
     database_killed: float = -RECOVERY
     known: dict[str, set[str]] = field(default_factory=dict)
@@ -219,11 +220,11 @@ async def kill(run: Run, worker: "Worker", data_dir: Path) -> None:
         if turn % 2:
             worker.close()
             worker.start()
-            run.answers["kill", "worker"] += 1
+            run.kills["worker"] += 1
         else:
             run.database_killed = time.monotonic()
             os.kill(int((data_dir / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
-            run.answers["kill", "database"] += 1
+            run.kills["database"] += 1
 
 
 @dataclass
@@ -294,9 +295,11 @@ async def check(run: Run, dsn: str) -> dict[str, int]:
 
 
 def report(run: Run, before: tuple[int, int], after: tuple[int, int], broken: dict[str, int]) -> bool:
-    print(f"{'what':<46}{'code':>10}{'count':>8}")
-    for (kind, code), count in sorted(run.answers.items()):
-        print(f"{kind:<46}{code:>10}{count:>8}")
+    codes = sorted({code for _, code in run.answers})
+    print(" " * 20 + "".join(f"{code:>8}" for code in codes))
+    for kind in sorted({kind for kind, _ in run.answers}):
+        print(f"{kind:<20}" + "".join(f"{run.answers[kind, code]:>8}" for code in codes))
+    print(f"{'kills of worker and database':<46}{run.kills['worker']:>10}{run.kills['database']:>8}")
     print(f"{'memory of the server, MB at start and end':<46}{before[0]:>10}{after[0]:>8}")
     print(f"{'descriptors of the server':<46}{before[1]:>10}{after[1]:>8}")
     for name, count in broken.items():
