@@ -57,7 +57,7 @@ class Serving:
                 return self.get("/readyz").status_code == 200
             return False
 
-        wait_for(answers, f"a server that is ready; it said {self.said}")
+        wait_for(answers, f"a server that is ready; see {self.log}")
         return self
 
     def end(self, sign: signal.Signals = signal.SIGTERM) -> int:

@@ -48,7 +48,7 @@ def test_help(fresh: "Installation") -> None:
     said = fresh.run("--help").stdout
     for command in COMMANDS:
         assert f"\n  {command} " in said
-    codes = ("0 done", "1 it failed", "2 wrong usage", "3 settings or database", "130 interrupted")
+    codes = ("0 success", "1 failure", "2 wrong usage", "3 cannot start", "130 interrupted")
     for code in (*codes, "143 terminated"):
         assert code in " ".join(said.split())
     assert not fresh.data_dir.exists()

@@ -339,7 +339,7 @@ def test_failures(hosted: "Installation", folder: Path) -> None:
     assert failed == {"broken.pdf", "empty.txt", "program.bin", missing}
     assert "The file is empty" in done.stderr
     assert "not found" in done.stderr
-    assert "14 ingested, 4 failed" in done.stdout
+    assert "15 ingested, 4 failed" in done.stdout
     assert len(done.stderr.splitlines()) == 4, "and nothing else, such as a log"
 
     items = outcomes(hosted, str(folder), missing, code=1)

@@ -34,6 +34,8 @@ from whence.web.server import create_app, entrance
 log = logging.getLogger("whence")
 
 _DRAIN_SECONDS = 30
+_START_SECONDS = 60
+"""A process that does not answer its parent for as long is replaced. On a busy machine it takes many seconds to start."""
 _FILES = 65_536
 
 WATCH = "the watch on the parent process"
@@ -240,6 +242,7 @@ def server_config(app: Any, settings: Settings, *, factory: bool = False) -> uvi
         proxy_headers=False,  # no route uses the client's address
         timeout_keep_alive=75,
         timeout_graceful_shutdown=_DRAIN_SECONDS,
+        timeout_worker_healthcheck=_START_SECONDS,
     )
 
 

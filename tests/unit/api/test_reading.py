@@ -55,7 +55,7 @@ def test_of_something_too_long_the_length_is_given() -> None:
 @pytest.mark.parametrize(
     ("model", "sent", "name", "known"),
     [
-        (SearchRequest, {**X, "page": 2}, "page", "projectId, query, mode"),
+        (SearchRequest, {**X, "page": 2}, "page", "query, mode, limit"),
         (SearchRequest, {**X, "expand": {"depth": 1}}, "expand.depth", "positionalCount, semanticChunkCount"),
         (ReextractRequest, {"dryrun": True}, "dryrun", "scope, dryRun"),
         (UploadForm, {"strategy": "x"}, "strategy", "file, projectId, metadata, wait, chunkingStrategy"),

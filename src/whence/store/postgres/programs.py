@@ -175,18 +175,15 @@ def refuse_anothers(cluster: Path) -> None:
 
 def _unprivileged(uid: int, cluster: Path, programs: Path, *, made_data_dir: bool) -> Account:
     account = Account(uid=uid, gid=_group(uid))
-    obstacle = _obstacle(account, Path("/"), programs)
-    if obstacle is None:
-        if made_data_dir:
-            account.give(cluster.parent)
-        obstacle = _obstacle(account, cluster.parent, programs)
-        if obstacle is not None and made_data_dir:
-            os.chown(cluster.parent, os.geteuid(), os.getegid())
+    # A directory that Whence made is given away only when that is known to help: a kill in between must do no harm.
+    obstacle = _obstacle(account, cluster.parent.parent if made_data_dir else cluster.parent, programs)
     if obstacle is not None:
         raise PostgresError(
             f"PostgreSQL does not run as root, and it cannot run as uid {uid} instead: {obstacle}. Run Whence "
             f"as an ordinary user, or keep {cluster.parent} and {programs} where uid {uid} can reach them."
         )
+    if made_data_dir:
+        account.give(cluster.parent)
     return account
 
 
