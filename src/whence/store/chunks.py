@@ -28,9 +28,10 @@ _SOURCE: LiteralString = """,
        j.name, j.type, j.status, j.file_name, j.file_type, j.file_size, j.created_at, j.completed_at"""
 _EMBEDDING: LiteralString = """,
        v.embedding::text"""
+# IS NOT DISTINCT FROM: by equal projects alone, the planner joins all documents of a project that it has no statistics of.
 _FROM: LiteralString = """
 FROM kb.chunks c
-JOIN kb.documents d ON d.project_id = c.project_id AND d.id = c.document_id"""
+JOIN kb.documents d ON d.id = c.document_id AND d.project_id IS NOT DISTINCT FROM c.project_id"""
 _JOIN_SOURCE: LiteralString = """
 JOIN kb.jobs j ON j.project_id = c.project_id AND j.id = c.job_id"""
 _JOIN_EMBEDDING: LiteralString = """
