@@ -213,7 +213,7 @@ async def _opened(dsn: str, work: Callable[[Bench], Awaitable[T]], dimensions: i
             ("search_path", "kb, queue, public"),
             ("random_page_cost", "1.1"),
             ("hnsw.iterative_scan", "relaxed_order"),
-            ("hnsw.ef_search", EF_SEARCH),
+            ("hnsw.ef_search", str(EF_SEARCH)),
         ):  # as the server's connections plan
             conn.execute("SELECT set_config(%s, %s, false)", [name, value])
         conn.adapters.register_dumper(HalfVector, HalfVectorDumper)

@@ -196,7 +196,7 @@ class Settings:
     pool_size: int = _number(16, 1, 1000, "Most database connections of one process.")
     search_memory_mb: int = _number(256, 0, 100_000, "Memory for indexes of small projects, in MB.")
     ef_search: int = _number(
-        200, 100, 1000, "Vectors that the index of a large project compares if its words find little."
+        200, 80, 1000, "Vectors that the index of large projects compares; half of it up to 200,000 vectors."
     )
     fetch_allow: tuple[str, ...] = _setting(
         _hosts_and_networks, (), "Hosts and networks inside your own network that URLs may be fetched from."

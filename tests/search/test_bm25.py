@@ -55,13 +55,6 @@ async def test_any_of_the_words_is_enough_and_more_are_better(shelf: Shelf) -> N
     assert set(found) == {cats, dogs, both}
 
 
-async def test_hits_with_enough_of_the_words_are_sure(shelf: Shelf) -> None:
-    await shelf.add("cats drink milk", "dogs eat bones", "birds sing")
-    assert (await shelf.find("Do cats drink milk?")).is_sure
-    assert not (await shelf.find("cats chase mice behind barns")).is_sure
-    assert not (await shelf.find("whales")).is_sure
-
-
 async def test_nothing_to_look_for_finds_nothing(shelf: Shelf) -> None:
     await shelf.add("Something is here.")
     for question in ("", "   ", "...", "the of and", "zebra", '""', '"', "\ud800", "\x00"):

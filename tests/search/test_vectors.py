@@ -157,28 +157,24 @@ async def test_the_index_is_made_asked_and_right(store: Store, space: EmbeddingS
 
 
 @pytest.mark.usefixtures("low")
-async def test_the_index_is_searched_thoroughly_where_words_are_no_sure_guide(
-    store: Store, space: EmbeddingSpace
+async def test_ef_search_is_halved_in_a_small_space(
+    store: Store, space: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill(store, space, 300)
     await store.nearest.build(space, vectors=300)
-    leg = VectorLeg(store, ef_search=1001)  # Postgres refuses it, which shows where it is used
+    vector = halfvec(clouds(1, seed=8)[0])
 
-    async def near(*, words_are_sure: bool | None) -> int:
-        async def is_sure() -> bool:
-            return bool(words_are_sure)
+    async def near(ef_search: int) -> int:
+        leg = VectorLeg(store, ef_search)
+        return len(await leg.nearest(DEFAULT_PROJECT_ID, space, vector, among=300, limit=10))
 
-        asked = None if words_are_sure is None else is_sure
-        vector = halfvec(clouds(1, seed=8)[0])
-        found = await leg.nearest(DEFAULT_PROJECT_ID, space, vector, among=300, limit=10, is_sure=asked)
-        return len(found)
-
-    assert await near(words_are_sure=True) == 10
-    for unsure in (False, None):
+    assert await near(200) == await near(2000) == 10
+    # Postgres refuses more than 1000, which shows what it was given.
+    for most, ef_search in ((300, 2002), (100, 1001)):
+        monkeypatch.setattr(vectors, "FEW", most)
         with pytest.raises((psycopg.Error, WhenceError)) as refused:
-            await near(words_are_sure=unsure)
+            await near(ef_search)
         assert "hnsw.ef_search" in f"{refused.value} {refused.value.__cause__}"
-    assert await near(words_are_sure=True) == 10
 
 
 @pytest.mark.parametrize("filtered", [False, True])

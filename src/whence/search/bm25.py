@@ -47,9 +47,6 @@ _WITH_CODE = 0.5
 _RARE_CODE = 0.01
 """Fraction of the chunks that may have a rare code; three chunks always may."""
 
-_SURE = 0.3
-"""Fraction of the weight of the question's words that the best of sure hits has."""
-
 _MANY = 1_000_000  # bytes of postings from which scoring runs in a thread, to keep the event loop free
 _RUN = 64  # scores per run; the maximum of each run is compared first
 
@@ -132,12 +129,6 @@ class TextHits:
     hits: list[TextHit]
     """Best first; ties in order of id."""
     ranking: Ranking
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether the best hit has much of what the question's words, once each, weigh in a chunk of average length."""
-        weight = sum(_idf(self.ranking.total, frequency) for frequency in self.ranking.frequencies)
-        return bool(self.hits) and self.hits[0].score >= _SURE * weight
 
 
 async def find(

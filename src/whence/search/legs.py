@@ -130,20 +130,16 @@ class LegRunner:
             text = await self._by_text(asked)
             return text, await self._near(asked, embedding, also={hit.chunk_id for hit in text.hits})
         with busy():  # while one leg waits for the database, the other needs the processor
-            wording = asyncio.ensure_future(self._by_text(asked))
-            near, cosines = await asyncio.gather(
-                self._near(asked, embedding, wording=wording), self._worded(asked, embedding, wording)
+            near, (text, cosines) = await asyncio.gather(
+                self._near(asked, embedding), self._worded(asked, embedding)
             )
-        return wording.result(), cosines | near
+        return text, cosines | near
 
     async def _worded(
-        self,
-        asked: PreparedQuestion,
-        embedding: asyncio.Future[QueryVector],
-        wording: asyncio.Future[TextHits],
-    ) -> dict[ChunkKey, float]:
-        text = await wording
-        return await self._cosines(asked, await embedding, text)
+        self, asked: PreparedQuestion, embedding: asyncio.Future[QueryVector]
+    ) -> tuple[TextHits, dict[ChunkKey, float]]:
+        text = await self._by_text(asked)
+        return text, await self._cosines(asked, await embedding, text)
 
     async def _cosines(
         self, asked: PreparedQuestion, vector: QueryVector, text: TextHits
@@ -165,17 +161,9 @@ class LegRunner:
         )
 
     async def _near(
-        self,
-        asked: PreparedQuestion,
-        embedding: Awaitable[QueryVector],
-        *,
-        wording: asyncio.Future[TextHits] | None = None,
-        also: Collection[ChunkKey] = (),
+        self, asked: PreparedQuestion, embedding: Awaitable[QueryVector], *, also: Collection[ChunkKey] = ()
     ) -> dict[ChunkKey, float]:
-        """The cosines of the nearest chunks. From memory, those of `also` as well.
-
-        The result of `wording` says whether a quick search is enough.
-        """
+        """The cosines of the nearest chunks. From memory, those of `also` as well."""
         vector = await embedding
         if asked.held is not None:
             near = partial(asked.held.near, vector.value, limit=asked.candidates, also=also)
@@ -187,14 +175,9 @@ class LegRunner:
             among=asked.setting.chunks,
             limit=asked.candidates,
             document_ids=asked.documents,
-            is_sure=None if wording is None else partial(_is_sure, wording),
         )
 
     async def _vector(self, asked: PreparedQuestion, space: EmbeddingSpace) -> QueryVector:
         embedded = await self._embedders.of(space).embed(gists(asked.question.query))
         (value,) = halfvecs(one_of(embedded.vectors))
         return QueryVector(space=space, value=value)
-
-
-async def _is_sure(wording: asyncio.Future[TextHits]) -> bool:
-    return (await wording).is_sure

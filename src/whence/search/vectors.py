@@ -6,8 +6,7 @@ index of existing vectors is fast. So the first build waits until the queue is n
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from math import isqrt
 from uuid import UUID
 
@@ -24,7 +23,7 @@ _PRICE = 20
 """Cost of a vector visited through the index, relative to one in an exact scan."""
 
 FEW = 200_000
-"""Up to this many vectors the index finds nearly all with the connection's `hnsw.ef_search` (docs/benchmarks.md)."""
+"""In a space of up to this many vectors, half of `ef_search` finds nearly all (docs/benchmarks.md)."""
 
 _REMEMBERED = 60.0
 
@@ -48,7 +47,7 @@ def exact_up_to(vectors: int, limit: int) -> int:
 
 class VectorLeg:
     def __init__(self, store: Store, ef_search: int = 200) -> None:
-        """`ef_search` is the number of vectors that the index compares in a thorough search."""
+        """`ef_search` is the number of vectors that the index of a space compares; half as many in a small one."""
         self._store = store
         self._ef_search = ef_search
         self._indexes: dict[UUID, tuple[float, VectorIndex]] = {}
@@ -62,19 +61,12 @@ class VectorLeg:
         among: int,
         limit: int,
         document_ids: Sequence[UUID] | None = None,
-        is_sure: Callable[[], Awaitable[bool]] | None = None,
     ) -> dict[ChunkKey, float]:
-        """The cosines of the nearest chunks, nearest first. `among` is the approximate number of chunks in the project.
-
-        If other means find the best chunks (`is_sure`), a quick search of the index is enough.
-        """
+        """The cosines of the nearest chunks, nearest first. `among` is the approximate number of chunks in the project."""
         nearest, where = self._store.nearest, (project_id, space, vector)
         if await self._by_index(project_id, space, among, limit, document_ids):
-            search = partial(nearest.search, "indexed", *where, limit=limit, document_ids=document_ids)
-            is_quick = is_sure is not None and (await self._index(space)).vectors <= FEW
-            found = await search(ef=None if is_quick else self._ef_search)
-            if is_quick and is_sure is not None and not await is_sure():
-                found = await search(ef=self._ef_search)
+            ef = self._ef_search // (2 if (await self._index(space)).vectors <= FEW else 1)
+            found = await nearest.search("indexed", *where, limit=limit, document_ids=document_ids, ef=ef)
             if len(found) == limit:
                 return _cosines(found)
         return _cosines(await nearest.search("exact", *where, limit=limit, document_ids=document_ids))

@@ -19,7 +19,7 @@ from whence.store.halfvec import HalfVector, HalfVectorDumper
 SEARCH_PATH = "kb, queue, public"
 STATEMENT_TIMEOUT = "15s"
 LOCK_TIMEOUT = "10s"  # less than the statement timeout, so that waiting for a lock has its own error
-EF_SEARCH = "100"  # vectors that a search by index compares, unless it asks for more
+EF_SEARCH = 100  # vectors that a search by index compares, unless it asks for another number
 _PREPARED = 500  # more than there are statements
 _MOMENT = 0.00025  # seconds of polling before an idle server sleeps
 _CHECK = 5.0  # seconds for the answer to an empty statement
@@ -150,4 +150,4 @@ async def configure(conn: Connection) -> None:
     conn.prepared_max = _PREPARED
     conn.adapters.register_dumper(HalfVector, HalfVectorDumper)
     conn.adapters.register_dumper(dict, _JsonDumper)
-    await conn.execute(_SETUP, [SEARCH_PATH, STATEMENT_TIMEOUT, LOCK_TIMEOUT, EF_SEARCH])
+    await conn.execute(_SETUP, [SEARCH_PATH, STATEMENT_TIMEOUT, LOCK_TIMEOUT, str(EF_SEARCH)])

@@ -14,7 +14,7 @@ import psycopg
 from psycopg import sql
 
 from whence.models import ChunkKey, EmbeddingSpace
-from whence.store.connection import Connection, configure
+from whence.store.connection import EF_SEARCH, Connection, configure
 from whence.store.halfvec import HalfVector
 from whence.store.pool import Row, Statements, keys
 
@@ -130,18 +130,18 @@ class Nearest(Statements):
         *,
         limit: int,
         document_ids: Sequence[UUID] | None = None,
-        ef: int | None = None,
+        ef: int = EF_SEARCH,
     ) -> list[tuple[ChunkKey, float]]:
         """Ids and cosine distances, nearest first.
 
         The index is approximate: it may miss a vector, and returns too few if few pass the filter. `ef` is the number of
-        vectors that it compares, if not the usual one: with more it misses fewer and takes longer.
+        vectors that it compares: with more it misses fewer and takes longer.
         """
         params: dict[str, object] = {"project_id": project_id, "vector": vector, "limit": limit}
         if document_ids is not None:
             params["document_ids"] = list(document_ids)
         statement = nearest(way, space, filtered=document_ids is not None)
-        if ef is None:
+        if ef == EF_SEARCH:
             return cast("list[tuple[ChunkKey, float]]", await self._queries.all(statement, params))
         async with self._queries.transaction() as tx:
             _, rows = await tx.together([(SET_EF_SEARCH, {"ef": ef}), (statement, params)])
