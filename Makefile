@@ -15,7 +15,7 @@ HASHED := --require-hashes --only-binary :all: -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-clients check format test-histories soak bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo docs http-docs ui ui-check audit sbom wheel lock clean
+.PHONY: help setup run test test-clients check format test-histories soak bench bench-chunking bench-embedding bench-ingest bench-search bench-peers bench-extract demo docs http-docs ui ui-check audit sbom wheel lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -110,6 +110,14 @@ bench-embedding: $(VENV)/.dev ## measure how many chunks are embedded in a secon
 bench-ingest: $(VENV)/.dev ## measure ingest beside the bare embedder, and what it takes of memory
 	@$(BIN)/python -m benchmarks.ingest $(ARGS)
 
+.bench-venv/.search: requirements/bench-search.txt .bench-venv/.chunking
+	@$(BIN)/uv pip install --quiet --link-mode copy --python .bench-venv/bin/python $(HASHED) $< 2>/dev/null \
+	  || .bench-venv/bin/python -m pip install --quiet --disable-pip-version-check $(HASHED) $<
+	@touch $@
+
+bench-peers: .bench-venv/.search $(VENV)/.dev ## measure hybrid search beside vector stores
+	@$(BIN)/python -m benchmarks.search --only peers $(ARGS)
+
 bench-search: $(VENV)/.dev ## measure how good search is, and what it costs beside the bare SQL
 	@$(BIN)/python -m benchmarks.search $(ARGS)
 
@@ -162,6 +170,7 @@ lock: $(VENV)/.dev ## pin the requirements anew from pyproject.toml
 	@$(COMPILE) pyproject.toml requirements/build.in -o requirements/run.txt
 	@$(COMPILE) --extra ocr -c requirements/run.txt pyproject.toml -o requirements/ocr.txt
 	@$(COMPILE) requirements/bench-chunking.in -o requirements/bench-chunking.txt
+	@$(COMPILE) -c requirements/bench-chunking.txt requirements/bench-search.in -o requirements/bench-search.txt
 	@$(COMPILE) requirements/docs.in -o requirements/docs.txt
 	@$(COMPILE) requirements/clients.in -o requirements/clients.txt
 	@$(COMPILE) requirements/node.in -o requirements/node.txt

@@ -1,6 +1,7 @@
 """How good search is, and what it and chat cost: `make bench-search` measures all of it.
 
-Quality: see `benchmarks/retrieval.py`; misspelt questions: `benchmarks/typos.py`. Speed: `benchmarks/speed.py`, on made-up chunks. Chat, the validator of citations and
+Quality: see `benchmarks/retrieval.py`; misspelt questions: `benchmarks/typos.py`. Speed: `benchmarks/speed.py`, on made-up chunks;
+vector stores beside it: `benchmarks/peers.py`. Chat, the validator of citations and
 their support: `benchmarks/chat.py`, `benchmarks/citations.py` and `benchmarks/support.py`.
 """
 
@@ -18,7 +19,7 @@ from benchmarks.retrieval import DATA, Brief, Quality, quality
 from whence.app import App
 from whence.settings import Settings
 
-PARTS = ("quality", "typos", "projects", "sizes", "growth", "chat", "citations", "support")
+PARTS = ("quality", "typos", "projects", "sizes", "growth", "peers", "chat", "citations", "support")
 Part = Callable[[], list[Result]]
 GROWING = (10_000, 100_000, 1_000_000)
 
@@ -96,11 +97,13 @@ def main() -> None:
         "projects": lambda: speed.projects(options.rounds),
         "sizes": lambda: speed.sizes(options.sizes, options.rounds)[0],
         "growth": lambda: growth(options),
+        "peers": lambda: speed.beside_peers(options.sizes[-1], options.rounds),
         "chat": lambda: chat.results(options.data),
         "citations": citations.results,
         "support": lambda: support.results(options.data.parent),
     }
-    chosen = options.only or [name for name in PARTS if options.million or name != "growth"]
+    left_out = {"peers"} if options.million else {"growth", "peers"}
+    chosen = options.only or [name for name in PARTS if name not in left_out]
     if (
         not {"quality", "typos", "chat", "support"}.isdisjoint(chosen)
         and not (options.data / "questions.jsonl").exists()
