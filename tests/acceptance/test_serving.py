@@ -18,6 +18,7 @@ from tests.chat_endpoint import ChatEndpoint
 from tests.loopback import Request
 
 from whence.models import DEFAULT_PROJECT_ID
+from whence.web.serve import _listen, share_port
 
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation, PostgresOn, WaitFor
@@ -206,6 +207,12 @@ def test_several_processes(embedded: "Installation", postgres_on: "PostgresOn", 
     wait_for(lambda: not any(map(alive, workers)), "the processes to end")
     assert not postgres_on(embedded.data_dir)
     assert "Traceback" not in serving.said
+
+
+def test_a_port_is_shared_although_somebody_has_connected() -> None:
+    with _listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()[:2]):
+        for shared in share_port(listener, 3)[1:]:
+            shared.close()
 
 
 def test_several_processes_interrupted(embedded: "Installation", postgres_on: "PostgresOn") -> None:

@@ -44,6 +44,14 @@ async def test_a_key_of_one_project_manages_its_own_keys(client: httpx.AsyncClie
     assert (await client.get("/api/v1/status", headers=mine)).status_code == 403
 
 
+async def test_a_key_with_limits_gives_no_higher_ones(client: httpx.AsyncClient) -> None:
+    made = data_of(await client.post(KEYS, json={"scope": "admin", "requestsPerMinute": 50}), 201)
+    mine = {"X-API-Key": made["key"]}
+    for wanted, given in ((None, 50), (0, 50), (60, 50), (7, 7)):
+        limited = data_of(await client.post(KEYS, json={"requestsPerMinute": wanted}, headers=mine), 201)
+        assert limited["requests_per_minute"] == given
+
+
 async def test_the_state_of_the_server(client: httpx.AsyncClient) -> None:
     data = data_of(await client.get("/api/v1/status"))
     found = {one["what"]: one for one in data["findings"]}

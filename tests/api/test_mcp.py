@@ -12,11 +12,11 @@ from urllib.parse import urlencode
 import httpx
 import httpx2
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 from psycopg.conninfo import conninfo_to_dict
-from tests.api.chatting import LEAVE, QUESTION, stock
+from tests.api.chatting import ABSENT, LEAVE, QUESTION, stock
 from tests.api.ingesting import error_of
 from tests.extracting import PROJECTS
 
@@ -110,6 +110,15 @@ async def test_an_assistant_over_http(running: str, store: Store) -> None:
             assert "NOT_FOUND" in await refused(client, "fetch", id="nothing")
             assert "OBJECT_NOT_FOUND" in await refused(client, "trace", object="Nobody")
             assert "PROJECT_NOT_FOUND" in await refused(client, "search", query="x", project="nobody")
+            for tool, arguments in (
+                ("trace", {"object": "<" * 1_000}),
+                ("ask", {"question": "x" * 100_000}),
+                ("list_documents", {"name": "a\x00b"}),
+                ("fetch", {"id": "x" * 1_000}),
+            ):
+                assert "validation error" in await refused(client, tool, **arguments)
+            with pytest.raises(MCPError, match="no chunk with this id"):
+                await client.read_resource(f"whence://chunk/{ABSENT}")
 
 
 async def test_projects_keys_and_writes(running: str, store: Store) -> None:
@@ -119,6 +128,8 @@ async def test_projects_keys_and_writes(running: str, store: Store) -> None:
         made = (await http.post(PROJECTS, json={"name": "other"})).json()["data"]["id"]
         wrong = await http.post("/mcp", json={}, headers={"X-API-Key": "wh_no"})
         error_of(wrong, 401, "UNAUTHORIZED")
+        assert "/.well-known/oauth-protected-resource/mcp" in wrong.headers["WWW-Authenticate"]
+        error_of(await http.get("/mcp"), 405, "METHOD_NOT_ALLOWED")
         metadata = await http.get("/.well-known/oauth-protected-resource/mcp")
         assert metadata.json()["bearer_methods_supported"] == ["header"]
     other = await key_of(store, "write", (await store.projects.named("other")).id)
@@ -128,6 +139,9 @@ async def test_projects_keys_and_writes(running: str, store: Store) -> None:
         assert [one["id"] for one in listed["documents"]] == [written["id"]]
         assert "PROJECT_NOT_FOUND" in await refused(client, "search", query="x", project="default")
         assert "URL" in await refused(client, "ingest_url", url="http://169.254.169.254/")
+    async with httpx.AsyncClient(base_url=running, headers=headers, timeout=60) as http:
+        audited = (await http.get("/api/v1/audit")).json()["data"]["items"]
+    assert {"mcp:ingest_text", "mcp:ingest_url"} <= {entry["action"] for entry in audited}
     async with connected(running, await key_of(store, "read", made and None)) as client:
         theirs = await call(client, "list_documents", project="default")
         assert theirs["total"] == 0

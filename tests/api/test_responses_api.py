@@ -101,6 +101,9 @@ async def test_a_conversation_goes_on(
             "INVALID_PARAMETER",
         ),
         ({"model": "nobody"}, 404, "PROJECT_NOT_FOUND"),
+        ({"text": {"format": "x"}}, 400, "INVALID_PARAMETER"),
+        ({"text": {"format": {"type": ["a"]}}}, 400, "INVALID_PARAMETER"),
+        ({"tool_choice": "required"}, 400, "INVALID_PARAMETER"),
     ]
     for more, status, code in refused:
         error_of(await http.post("/v1/responses", json={"input": "Why?", **more}), status, code)

@@ -12,6 +12,7 @@ from whence.api.chat import MAX_TURN, MAX_TURNS, ChatCitation, ChatQuestion, Cha
 from whence.api.completions import (
     CompletionTurn,
     QuestionRequest,
+    TolerantRequest,
     messages_of,
     needs_model,
     require_question,
@@ -23,6 +24,18 @@ from whence.providers import Message, PassedOn
 
 _PREFIX = "resp_"
 _FORMAT = "text.format"
+
+
+class TextFormat(TolerantRequest):
+    """As the model wants it; other fields go with it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: Literal["text", "json_object", "json_schema"] = "text"
+
+
+class TextOptions(TolerantRequest):
+    format: TextFormat | None = None
 
 
 class ResponseRequest(QuestionRequest):
@@ -39,7 +52,7 @@ class ResponseRequest(QuestionRequest):
         default=None, description="The last response of a conversation, which goes on."
     )
     store: Flag = Field(default=True, description="Store the answer, so that the conversation can go on.")
-    text: dict[str, Any] | None = Field(
+    text: TextOptions | None = Field(
         default=None, description="`format` is passed on to the model; without a model only `text`."
     )
 
@@ -77,14 +90,20 @@ class ResponseRequest(QuestionRequest):
             else UUID(self.previous_response_id.removeprefix(_PREFIX))
         )
 
+    @field_validator("tool_choice", mode="after")
+    @classmethod
+    def _require_no_tool(cls, choice: str | dict[str, Any] | None) -> str | dict[str, Any] | None:
+        if choice not in (None, "auto", "none"):
+            raise wrong('absent, "auto" or "none": tools are not called here')
+        return choice
+
     def require_possible(self) -> None:
-        if self._format != "text":
-            raise needs_model(_FORMAT, self._format, expected='absent or {"type": "text"}')
-        super().require_possible()
+        if self._format.type != "text":
+            raise needs_model(_FORMAT, self._format.type, expected='absent or {"type": "text"}')
 
     @property
-    def _format(self) -> str:
-        return str(((self.text or {}).get("format") or {}).get("type", "text"))
+    def _format(self) -> TextFormat:
+        return (self.text and self.text.format) or TextFormat()
 
     def said(self) -> list[Message]:
         return messages_of(self.input)
@@ -106,10 +125,9 @@ class ResponseRequest(QuestionRequest):
 
     @property
     def passed_on(self) -> PassedOn:
-        if self._format == "text":
+        kind, given = self._format.type, self._format.model_extra
+        if kind == "text":
             return PassedOn()
-        given = dict((self.text or {})["format"])
-        kind = given.pop("type")
         return PassedOn(options={"response_format": {"type": kind, kind: given} if given else {"type": kind}})
 
 

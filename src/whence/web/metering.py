@@ -101,6 +101,18 @@ class Meter:
             request_id=request_id.get(),
         )
 
+    async def note(self, caller: Caller, action: str, project_id: UUID) -> None:
+        """Writes into the audit log what a message of another protocol does."""
+        if self._app.settings.audit_days:
+            await self._app.store.audit.add(
+                caller,
+                action=action,
+                path="/mcp",
+                project_id=project_id,
+                status=200,
+                request_id=request_id.get(),
+            )
+
     async def flush(self) -> None:
         """Stores when keys were last used. If that fails, the next time has it again."""
         if used := dict(self._used):

@@ -14,7 +14,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from whence import links
-from whence.errors import BadInput, Forbidden, PayloadTooLarge, RequestTimeout, ServerBusy, WhenceError
+from whence.errors import (
+    BadInput,
+    Forbidden,
+    PayloadTooLarge,
+    RequestTimeout,
+    ServerBusy,
+    Unauthorized,
+    WhenceError,
+)
 from whence.logs import request_id
 from whence.settings import Settings
 from whence.store.keys import Caller
@@ -34,6 +42,10 @@ MAX_BODY = 1024 * 1024
 MAX_TEXT = 16 * 1024 * 1024
 """For text in JSON, which is held in memory; files may be larger."""
 
+MCP = "/mcp"
+MCP_METADATA = f"/.well-known/oauth-protected-resource{MCP}"
+"""Where clients of the Model Context Protocol learn how to present a key (RFC 9728)."""
+
 SHORT_PATHS = frozenset(("/chat", "/ingest/upload", "/ingest/url", "/ingest/text"))
 """Paths that mean the same without /api/v1."""
 
@@ -47,7 +59,7 @@ _TEXTS = re.compile(r"/api/v1/(ingest/text|documents/[^/]+)|/mcp")
 _PREVIEW = "/api/v1/chunking/preview"
 _FORM_ITSELF = 1024 * 1024  # room for the form around its files
 _REFUSED, _FAILED = 400, 500
-_GUARDED = ("/api/v1/", "/v1/", "/mcp")
+_GUARDED = ("/api/v1/", "/v1/", MCP)
 _SINGLE = (b"host", b"origin", b"sec-fetch-site", b"authorization", b"x-api-key")
 _BODIED = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 
@@ -131,7 +143,11 @@ class RequestMiddleware:
                 receive = body.receive
             await self._app(scope, receive, exchange.send)
         except WhenceError as exc:
-            await _answer(answer_own(exc), scope, receive, exchange)
+            response = answer_own(exc)
+            if isinstance(exc, Unauthorized) and scope["path"] == MCP:
+                where = links.absolute(MCP_METADATA) or MCP_METADATA
+                response.headers["WWW-Authenticate"] += f', resource_metadata="{where}"'
+            await _answer(response, scope, receive, exchange)
         except Exception:  # the unit of work ends here: log everything, show the client nothing
             log.exception("%s crashed", exchange.line)
             crash = WhenceError(details={"request_id": request_ident})

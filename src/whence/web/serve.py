@@ -272,6 +272,8 @@ def share_port(listener: socket.socket, count: int) -> list[socket.socket]:
     listeners = [listener]
     for _ in range(count - 1):
         other = socket.socket(listener.family, listener.type, listener.proto)
+        # The address is in use by connections that came before `listener` shared its port.
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         other.bind(listener.getsockname())
         other.listen()

@@ -13,14 +13,12 @@ from starlette.routing import BaseRoute, Route
 from whence import links
 from whence.errors import NotFound
 from whence.web.access import Access
-from whence.web.middleware import ASGIApp, Receive, Scope, Send
+from whence.web.middleware import MCP, MCP_METADATA, ASGIApp, Receive, Scope, Send
 from whence.web.responses import encode
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
 
-PATH = "/mcp"
-_METADATA = f"/.well-known/oauth-protected-resource{PATH}"
 _MISSING = "The Model Context Protocol needs the extra: pip install 'whence-kb[mcp]'"
 
 
@@ -33,8 +31,8 @@ class Assistants:
         self._is_wanted = asyncio.Event()
         self._app: asyncio.Future[ASGIApp]
         self.routes: list[BaseRoute] = [
-            Route(PATH, _Endpoint(self), include_in_schema=False),
-            Route(_METADATA, self._describe, include_in_schema=False),
+            Route(MCP, _Endpoint(self), methods=["POST"], include_in_schema=False),
+            Route(MCP_METADATA, self._describe, include_in_schema=False),
         ]
 
     @asynccontextmanager
@@ -76,7 +74,7 @@ class Assistants:
         if not self._web.state.whence.settings.auth_required:
             raise NotFound("No key is needed here", details={"route": f"GET {request.url.path}"})
         described = {
-            "resource": links.absolute(PATH) or str(request.url.replace(path=PATH)),
+            "resource": links.absolute(MCP) or str(request.url.replace(path=MCP)),
             "resource_name": "Whence",
             "bearer_methods_supported": ["header"],
             "scopes_supported": ["read", "write"],
@@ -92,6 +90,6 @@ class _Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if find_spec("mcp") is None:
-            raise NotFound(_MISSING, details={"route": f"{scope['method']} {PATH}"})
+            raise NotFound(_MISSING, details={"route": f"{scope['method']} {MCP}"})
         app = await self._assistants.app()
         await app(scope, receive, send)

@@ -99,6 +99,7 @@ class TracedClaim(BaseModel):
     property: str
     value: Any
     current: bool
+    ungrounded: bool = Field(description="No document states it.")
     quote: str | None
     file: str | None
     page: int | None
@@ -126,6 +127,7 @@ class TracedClaims(BaseModel):
                     property=one.property_name,
                     value=one.value,
                     current=one.current,
+                    ungrounded=one.ungrounded,
                     quote=one.quote,
                     file=one.document_name,
                     page=one.page,

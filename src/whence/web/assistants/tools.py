@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 from uuid import UUID
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
@@ -19,8 +19,8 @@ from whence.api.claims import ClaimModel
 from whence.api.graph import GraphAnswer
 from whence.chat import Asked
 from whence.errors import ChunkNotFound, DocumentNotFound, Forbidden, ObjectNotFound, WhenceError
-from whence.models import GraphObject
-from whence.search import Hit, Question
+from whence.models import MAX_NAME, GraphObject, grounded
+from whence.search import MAX_QUERY, Hit, Question
 from whence.text.names import name_key
 from whence.web.access import Access
 from whence.web.assistants.shapes import (
@@ -34,6 +34,7 @@ from whence.web.assistants.shapes import (
     link,
     title_of,
 )
+from whence.web.middleware import MAX_TEXT
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -53,8 +54,14 @@ _MAX_CLAIMS = 200
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False)
 
-ProjectName = Annotated[str | None, Field(description="Name or id; default: the key's own, else `default`.")]
-ObjectName = Annotated[str, Field(description="Name or id of an object of the graph.")]
+_NO_NUL = r"^[^\x00]*$"
+_MAX_URL = 8_000
+_Short = Annotated[str, Field(max_length=MAX_NAME, pattern=_NO_NUL)]
+ProjectName = Annotated[
+    _Short | None, Field(description="Name or id; default: the key's own, else `default`.")
+]
+ObjectName = Annotated[_Short, Field(description="Name or id of an object of the graph.")]
+QuestionText = Annotated[str, Field(min_length=1, max_length=MAX_QUERY, pattern=_NO_NUL)]
 
 
 def make_server(access_of: AccessOf, *, allow_writes: bool) -> MCPServer:
@@ -80,6 +87,7 @@ def http_app(server: MCPServer) -> ASGIApp:
     return server.streamable_http_app(
         json_response=True,
         stateless_http=True,
+        max_request_body_size=MAX_TEXT,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
 
@@ -101,7 +109,7 @@ def _add_search(server: MCPServer, access_of: AccessOf) -> None:
     @server.tool(annotations=_READS)
     @_report_errors
     async def search(
-        query: str,
+        query: QuestionText,
         ctx: Context[Any, Any],
         project: ProjectName = None,
         format: Literal["claude"] | None = None,
@@ -117,13 +125,13 @@ def _add_search(server: MCPServer, access_of: AccessOf) -> None:
 
     @server.tool(annotations=_READS)
     @_report_errors
-    async def fetch(id: str, ctx: Context[Any, Any]) -> FetchedText:
+    async def fetch(id: _Short, ctx: Context[Any, Any]) -> FetchedText:
         """Read a passage, a document or an object by its id."""
         return await _fetch(_enter(access_of(ctx)), id)
 
     @server.tool(annotations=_READS)
     @_report_errors
-    async def ask(question: str, ctx: Context[Any, Any], project: ProjectName = None) -> AskedAnswer:
+    async def ask(question: QuestionText, ctx: Context[Any, Any], project: ProjectName = None) -> AskedAnswer:
         """Answer a question from the documents, each sentence with its quote, file and page."""
         access = _enter(access_of(ctx))
         answer = await access.app.chat.answer(await _project(access, project), Asked(message=question))
@@ -134,9 +142,9 @@ def _add_search(server: MCPServer, access_of: AccessOf) -> None:
     async def list_documents(
         ctx: Context[Any, Any],
         project: ProjectName = None,
-        name: str | None = None,
+        name: _Short | None = None,
         limit: Annotated[int, Field(ge=1, le=100)] = 50,
-        offset: Annotated[int, Field(ge=0)] = 0,
+        offset: Annotated[int, Field(ge=0, le=1_000_000)] = 0,
     ) -> DocumentPage:
         """List documents, the newest first; `name` is a part of their names."""
         access = _enter(access_of(ctx))
@@ -165,7 +173,10 @@ def _add_graph(server: MCPServer, access_of: AccessOf) -> None:
     @server.tool(annotations=_READS)
     @_report_errors
     async def trace(
-        object: ObjectName, ctx: Context[Any, Any], property: str | None = None, project: ProjectName = None
+        object: ObjectName,
+        ctx: Context[Any, Any],
+        property: _Short | None = None,
+        project: ProjectName = None,
     ) -> TracedClaims:
         """Show where an object's properties come from: value, quote, file, page, schema version."""
         access = _enter(access_of(ctx))
@@ -194,11 +205,15 @@ def _add_writes(server: MCPServer, access_of: AccessOf) -> None:
     @server.tool(annotations=_WRITES)
     @_report_errors
     async def ingest_text(
-        text: str, name: str, ctx: Context[Any, Any], project: ProjectName = None
+        text: Annotated[str, Field(min_length=1, pattern=_NO_NUL)],
+        name: _Short,
+        ctx: Context[Any, Any],
+        project: ProjectName = None,
     ) -> IngestedDocument:
         """Add a text as a document. The same name again is a new version."""
         access = _writing(access_of(ctx))
         project_id = await _project(access, project)
+        await access.meter.note(access.caller, "mcp:ingest_text", project_id)
         async with access.app.inbox.text(text) as file:
             receipt = await access.app.receiver.receive(
                 file,
@@ -211,12 +226,16 @@ def _add_writes(server: MCPServer, access_of: AccessOf) -> None:
 
     @server.tool(annotations=_WRITES)
     @_report_errors
-    async def ingest_url(url: str, ctx: Context[Any, Any], project: ProjectName = None) -> IngestedDocument:
+    async def ingest_url(
+        url: Annotated[str, Field(max_length=_MAX_URL, pattern=_NO_NUL)],
+        ctx: Context[Any, Any],
+        project: ProjectName = None,
+    ) -> IngestedDocument:
         """Fetch a URL and add what it answers with as a document."""
         access = _writing(access_of(ctx))
-        receipt = await access.app.visitor.visit(
-            url, project_id=await _project(access, project), chunking=None, metadata={}
-        )
+        project_id = await _project(access, project)
+        await access.meter.note(access.caller, "mcp:ingest_url", project_id)
+        receipt = await access.app.visitor.visit(url, project_id=project_id, chunking=None, metadata={})
         return IngestedDocument(id=str(receipt.document_id), status=receipt.status)
 
 
@@ -225,10 +244,11 @@ def _add_resources(server: MCPServer, access_of: AccessOf) -> None:
     @_report_errors
     async def read(kind: str, id: str, ctx: Context[Any, Any]) -> str:
         """A document, a chunk or an object: `whence://document/{id}`, `whence://chunk/{id}`, `whence://object/{id}`."""
-        fetched = await _fetch(_enter(access_of(ctx)), id)
-        if fetched.metadata["kind"] != kind:
-            raise DocumentNotFound(f"There is no {kind} with this id", details={"id": id})
-        return fetched.model_dump_json()
+        with suppress(WhenceError):
+            fetched = await _fetch(_enter(access_of(ctx)), id)
+            if fetched.metadata["kind"] == kind:
+                return fetched.model_dump_json()
+        raise ResourceNotFoundError(f"There is no {kind} with this id")
 
 
 def _enter(access: Access) -> Access:
@@ -291,7 +311,7 @@ async def _fetch_document(access: Access, ident: UUID) -> FetchedText:
 
 
 def _fetch_object(found: GraphObject) -> FetchedText:
-    text = json.dumps(found.properties, ensure_ascii=False, default=str)
+    text = json.dumps(grounded(found), ensure_ascii=False, default=str)
     metadata = {"kind": "object", "type": found.type}
     return FetchedText(
         id=str(found.id), title=found.name, text=text, url=link(f"/o/{found.id}"), metadata=metadata

@@ -31,7 +31,7 @@ async def list_keys(access: Admin, page: Paged) -> Enveloped[Listing[KeyModel]]:
 async def create_key(access: Admin, body: KeyCreate) -> Enveloped[KeyCreated]:
     """Create a key. The answer has the key itself, which is not shown again: only its hash is stored.
 
-    A key of one project creates keys of that project.
+    A key of one project creates keys of that project. A key with limits gives no higher ones.
     """
     if body.project_id is not None:
         access.only_own(body.project_id)
@@ -39,8 +39,8 @@ async def create_key(access: Admin, body: KeyCreate) -> Enveloped[KeyCreated]:
         name=body.name,
         scope=body.scope,
         project_id=body.project_id or access.project_id,
-        requests_per_minute=body.requests_per_minute,
-        tokens_per_minute=body.tokens_per_minute,
+        requests_per_minute=_limit(body.requests_per_minute, access.caller.requests_per_minute),
+        tokens_per_minute=_limit(body.tokens_per_minute, access.caller.tokens_per_minute),
     )
     return success(KeyCreated.of(key, key=secret.reveal()), 201)
 
@@ -51,3 +51,8 @@ async def revoke_key(access: Admin, key_id: PathId) -> Enveloped[KeyModel]:
     await access.store.keys.revoke(str(key_id), project_id=access.project_id)
     found = await access.store.keys.all(project_id=access.project_id)
     return success(KeyModel.of(next(key for key in found if key.id == key_id)))
+
+
+def _limit(wanted: int | None, own: int | None) -> int | None:
+    """0 is no limit, None that of the server."""
+    return min(wanted or own, own) if own else wanted

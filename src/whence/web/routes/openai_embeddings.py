@@ -4,6 +4,7 @@ from whence.api.openai_embeddings import EmbeddingsAnswer, EmbeddingsRequest
 from whence.errors import EmbeddingUnavailable, InvalidParameter, ProjectNotFound
 from whence.providers import Embedder
 from whence.web.access import Access, Reader
+from whence.web.events import Connected, unless_gone
 from whence.web.responses import Bare, respond
 from whence.web.routes import Tolerant, api_router, documented
 
@@ -11,7 +12,9 @@ router = api_router("openai", root="/v1", route_class=Tolerant)
 
 
 @router.post("/embeddings", responses=documented(ProjectNotFound, EmbeddingUnavailable))
-async def create_embeddings(access: Reader, body: EmbeddingsRequest) -> Bare[EmbeddingsAnswer]:
+async def create_embeddings(
+    access: Reader, body: EmbeddingsRequest, connection: Connected
+) -> Bare[EmbeddingsAnswer]:
     """Embed texts with the model of a project.
 
     The vectors have the length 1 and compare with those of the project's chunks. A long text is embedded in several windows, never
@@ -20,7 +23,7 @@ async def create_embeddings(access: Reader, body: EmbeddingsRequest) -> Bare[Emb
     embedder = await _find_embedder(access, body.model)
     if body.dimensions not in (None, embedder.dimensions):
         raise InvalidParameter.of("dimensions", provided=body.dimensions, expected=str(embedder.dimensions))
-    embedded = await embedder.embed(body.input)
+    embedded = await unless_gone(connection, embedder.embed(body.input))
     await access.meter.use(access.caller, sum(count or 0 for count in embedded.token_counts))
     return respond(
         EmbeddingsAnswer.of_vectors(embedded, embedder.model, encoded=body.encoding_format == "base64")
