@@ -57,6 +57,9 @@ test("quotes are compared by their words, and shown as they stand", () => {
   expect(sameWords("due in\n 30 days", " Due in 30 days")).toBe(true);
   expect(sameWords("due in 30 days", "due in 45 days")).toBe(false);
   expect(flat(verbatim("* a *b*\n1) __c__", (text) => text))).toBe("(p * a *b*)(p 1) __c__)");
+  expect(flat(verbatim("the roof and\nthe boiler\nPriority: high", (text) => text))).toBe(
+    "(p the roof and the boiler\nPriority: high)",
+  );
   expect(unstarred("Searched for *ledger* instead of *ledgr*")).toBe(
     "Searched for “ledger” instead of “ledgr”",
   );

@@ -10,6 +10,8 @@ export function Rows<T>(props: {
   label: string;
   heads: { name: string; class?: string; sort?: string }[];
   columns: string;
+  /** The columns on a small screen, where those of the class `wide` are hidden. */
+  narrow?: string;
   height?: number;
   empty: ComponentChildren;
   row: (item: T) => ComponentChildren;
@@ -30,7 +32,7 @@ export function Rows<T>(props: {
         role="table"
         aria-label={props.label}
         aria-rowcount={of.total + 1}
-        style={{ "--columns": props.columns }}
+        style={{ "--columns": props.columns, "--narrow": props.narrow ?? "minmax(0, 1fr) 84px 80px" }}
       >
         <div role="rowgroup">
           <div class="rows-head" role="row">

@@ -12,12 +12,15 @@ export function markdown(source: string, leaf: Leaf): ComponentChildren[] {
   return blocks(marked.lexer(source, { gfm: true, breaks: false }), leaf);
 }
 
-/** Quoted text as it stands, line by line; only tables are drawn. */
+/** A line that ends within a sentence: the next begins with a small letter. */
+const WRAPPED = /(?<=[\p{L}\p{N},])\n(?=\p{Ll})/gu;
+
+/** Quoted text as it stands, line by line; only wrapped lines are joined and tables drawn. */
 export function verbatim(source: string, leaf: Leaf): ComponentChildren[] {
   return marked.lexer(source, { gfm: true }).flatMap((token, key) => {
     if (token.type === "space") return [];
     if (token.type === "table") return [table(token as Tokens.Table, key, leaf)];
-    return [h("p", { key, class: "as-is" }, leaf(token.raw.trimEnd()))];
+    return [h("p", { key, class: "as-is" }, leaf(token.raw.trimEnd().replace(WRAPPED, " ")))];
   });
 }
 

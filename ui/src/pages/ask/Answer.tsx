@@ -146,7 +146,8 @@ function Actions({ turn }: { turn: Turn }) {
             Not helpful
           </button>
           <span class="quiet">
-            {turn.answer.model} · {duration(turn.answer.totalDuration)}
+            {turn.answer.model === "extractive" ? "quoted, without a model" : turn.answer.model} ·{" "}
+            {duration(turn.answer.totalDuration)}
           </span>
         </>
       )}

@@ -147,7 +147,7 @@ function ClaimLine({ one }: { one: Stated }) {
     >
       <span>{says}</span>
       <span class="quiet">
-        {one.schema_version}
+        schema {one.schema_version}
         {one.current ? "" : " · older"}
         {span ? "" : " · no quote"}
       </span>

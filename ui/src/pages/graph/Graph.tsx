@@ -138,6 +138,7 @@ function Table() {
       label="Objects"
       heads={HEADS}
       columns="minmax(0, 1fr) 140px minmax(0, 1.4fr)"
+      narrow="minmax(0, 1fr) 120px"
       keyOf={(one) => one.id}
       empty={<Nothing />}
       row={(one) => (
