@@ -48,12 +48,14 @@ def shown_settings(settings: Settings) -> dict[str, str]:
     return {info.name: _hide_secrets(getattr(settings, info.attribute)) for info in describe()}
 
 
-async def examine_services(settings: Settings) -> list[Finding]:
+async def examine_services(
+    settings: Settings, *, chat_model_seconds: float = _CHAT_MODEL_SECONDS
+) -> list[Finding]:
     """What is around the database; the services are asked at the same time."""
     checks = (
         attempt("Storage", _check_storage(settings)),
         attempt("Embedder", _check_embedder(settings), prefix=f"{settings.embedder}: "),
-        attempt("Chat model", _check_chat_model(settings)),
+        attempt("Chat model", _check_chat_model(settings, chat_model_seconds)),
         attempt("Reranker", _check_reranker(settings)),
         attempt("Answerer", _check_answerer(settings)),
     )
@@ -131,8 +133,8 @@ async def _check_embedder(settings: Settings) -> list[Finding]:
     ]
 
 
-async def _check_chat_model(settings: Settings) -> list[Finding]:
-    seconds = min(settings.llm_timeout, _CHAT_MODEL_SECONDS)
+async def _check_chat_model(settings: Settings, most: float) -> list[Finding]:
+    seconds = min(settings.llm_timeout, most)
     model = open_chat_model(replace(settings, llm_attempts=1, llm_timeout=seconds))
     if model is None:
         unused = "; WHENCE_LLM_API_KEY is set and not used" if settings.llm_api_key else ""

@@ -25,8 +25,9 @@ async def test_a_key_is_shown_once_and_revoked_at_once(client: httpx.AsyncClient
     assert (await client.get(ME, headers=secret)).status_code == 401
     again = await client.delete(f"{KEYS}/{made['id']}")
     assert (again.status_code, again.json()["error"]["code"]) == (404, "KEY_NOT_FOUND")
-    noted = {entry["action"] for entry in data_of(await client.get(AUDIT))["items"]}
-    assert noted >= {"createKey", "revokeKey"}
+    noted = {entry["action"]: entry["path"] for entry in data_of(await client.get(AUDIT))["items"]}
+    assert noted["createKey"] == f"{KEYS} {made['prefix']}"
+    assert noted["revokeKey"] == f"{KEYS}/{made['id']}"
 
 
 async def test_a_key_of_one_project_manages_its_own_keys(client: httpx.AsyncClient, store: Store) -> None:

@@ -8,12 +8,14 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import httpx
+import pypdfium2
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 from tests.api.conftest import serve_in_thread, usual_settings
 from tests.chat_endpoint import ChatEndpoint, says
 from tests.conftest import make_database
@@ -27,6 +29,7 @@ from whence.web.routes.pages import STATIC
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "ui" / "node_modules" / "axe-core" / "axe.min.js"
 PATIENCE = 30_000
+expect.set_options(timeout=PATIENCE)
 HOSTILE = "<img src=x onerror=window.pwned=1>"
 REPORT = [
     ["# Harbour library", "The harbour library closed its books on 31 March."],
@@ -34,6 +37,20 @@ REPORT = [
 ]
 NOTES = "# Sign-in\n\nRequirement: OAuth 2.0\n\nExpiration: 1 hour\n\nPriority: high\n"
 SCHEMA = {"object_types": {"Requirement": {"properties": {"expiration": {"type": "string"}}}}}
+
+QUESTION = "Why did repairs go over budget?"
+PAGES = [
+    "/",
+    "/documents",
+    "/search?q=storm",
+    "/graph?view=table",
+    "/graph",
+    "/schema",
+    "/jobs",
+    "/projects",
+    "/status",
+    "/docs?q=chat",
+]
 
 
 def find_browser() -> str | None:
@@ -98,6 +115,31 @@ class Site:
         made = self.data("POST", "/ingest/upload", files={"file": (name, content)}, params={"wait": "true"})
         ident: str = made["items"][0]["documentId"]
         return ident
+
+
+async def ask(page: Page, question: str = QUESTION) -> None:
+    """Asks and waits for the end of the answer."""
+    await page.fill("#question", question)
+    await page.keyboard.press("Enter")
+    await page.wait_for_selector(".turn:last-of-type .actions, .turn:last-of-type .failed")
+
+
+async def words_under(page: Page, content: bytes, *, number: int) -> str:
+    """The text of the PDF under the evidence's rectangles, by another library than the pages use."""
+    sheet = pypdfium2.PdfDocument(BytesIO(content))[number - 1]
+    text, (width, height) = sheet.get_textpage(), sheet.get_size()
+    whole = await page.locator(".evidence .page").bounding_box()
+    assert whole
+    found = []
+    for rect in await page.locator(".evidence .rect").all():
+        part = await rect.bounding_box()
+        assert part
+        left = (part["x"] - whole["x"]) / whole["width"] * width
+        top = height - (part["y"] - whole["y"]) / whole["height"] * height
+        right = left + part["width"] / whole["width"] * width
+        bottom = top - part["height"] / whole["height"] * height
+        found.append(text.get_text_bounded(left - 1, bottom - 1, right + 1, top + 1).strip())
+    return " ".join(found)
 
 
 @pytest.fixture(scope="module")

@@ -4,41 +4,28 @@ import re
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from io import BytesIO
 from typing import Any
 
 import httpx
-import pypdfium2
 import pytest
 from playwright.async_api import Browser, FilePayload, Page, expect
 from tests.api.conftest import serve_in_thread, usual_settings
 from tests.chat_endpoint import cut, says
 from tests.files.pdf import pdf
-from tests.ui.conftest import HOSTILE, REPORT, Site
+from tests.ui.conftest import HOSTILE, PAGES, QUESTION, REPORT, Site, ask, words_under
 
 from whence.store import Store
 
 PHONE = {"width": 380, "height": 780}
-QUESTION = "Why did repairs go over budget?"
 CITED = "Repairs went over budget because of the storm of 9 February."
-
-
-async def ask(page: Page, question: str = QUESTION) -> None:
-    await page.fill("#question", question)
-    await page.keyboard.press("Enter")
-    await page.wait_for_selector(".turn:last-of-type .actions, .turn:last-of-type .failed")
 
 
 async def test_from_a_question_to_the_words_on_the_page(site: Site) -> None:
     page = await site.open("/")
     await ask(page)
     await page.click(".chip")
-    picture, rect = page.locator(".evidence .page"), page.locator(".evidence .rect").first
     await page.wait_for_selector(".evidence .page img")
-    whole, part = await picture.bounding_box(), await rect.bounding_box()
-    assert whole
-    assert part
-    assert words_under(whole, part) == CITED
+    assert await words_under(page, pdf(REPORT), number=2) == CITED
     await expect(page.locator(".evidence")).to_contain_text("page 2")
     await expect(page.locator(".sentence")).to_have_class(re.compile("verbatim"))
     address = page.url
@@ -76,20 +63,6 @@ async def test_a_link_of_an_older_version(site: Site) -> None:
     await expect(page.locator(".stale")).to_contain_text("is gone")
     await expect(page.locator(".stale blockquote")).to_have_text("Films are lent for 2 days.")
     site.data("DELETE", f"/documents/{ident}")
-
-
-def words_under(whole: Any, part: Any) -> str:
-    """The text of the PDF under a rectangle of the screen, by another library than the pages use."""
-    sheet = pypdfium2.PdfDocument(BytesIO(pdf(REPORT)))[1]
-    width, height = sheet.get_size()
-    left = (part["x"] - whole["x"]) / whole["width"] * width
-    top = height - (part["y"] - whole["y"]) / whole["height"] * height
-    right, bottom = (
-        left + part["width"] / whole["width"] * width,
-        top - part["height"] / whole["height"] * height,
-    )
-    text: str = sheet.get_textpage().get_text_bounded(left - 1, bottom - 1, right + 1, top + 1)
-    return text.strip()
 
 
 async def test_a_broken_stream_keeps_what_came(site: Site) -> None:
@@ -354,20 +327,6 @@ async def test_keys_open_projects(
         assert await other.locator("text=Add documents").count() == 0, "the key may only read"
         await site.close()
         assert site.problems == []
-
-
-PAGES = [
-    "/",
-    "/documents",
-    "/search?q=storm",
-    "/graph?view=table",
-    "/graph",
-    "/schema",
-    "/jobs",
-    "/projects",
-    "/status",
-    "/docs?q=chat",
-]
 
 
 @pytest.mark.parametrize("look", ["light", "dark"])

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { footnoted, marked, MARKS, numbering, sentences } from "../src/text/answer";
+import { footnoted, marked, MARKS, numbering, sentences, soFar } from "../src/text/answer";
 import type { Citation } from "../src/api/client";
 
 const A = "01890000-0000-7000-8000-00000000000a";
@@ -70,4 +70,9 @@ test("footnotes number the sources as the chips do", () => {
 test("a marker behind a table's row goes into its last cell", () => {
   const made = marked(`| a |\n|---|\n| b | [${A}]`, [citation({ responseStart: 0, responseEnd: 17 })]);
   expect(made).toBe(`| \ue0000\ue003a |\n|---|\n| b \ue001\ue0020:${A}\ue003|`);
+});
+
+test("half a marker is not shown", () => {
+  for (const half of [" [", ` [${A.slice(0, 20)}`, ` [${A}`]) expect(soFar(`One hour${half}`)).toBe("One hour");
+  expect(soFar(`One hour [${A}]`)).toBe(`One hour [${A}]`);
 });

@@ -91,11 +91,12 @@ class Meter:
         route, caller = scope.get("route"), scope.get("caller")
         if caller is None or getattr(route, "scope", "read") == "read" or not self._app.settings.audit_days:
             return
+        path = " ".join(filter(None, (scope["path"], scope.get("created"))))
         named = canonical_uuid(str(scope.get("path_params", {}).get("project_id", "")))
         await self._app.store.audit.add(
             caller,
             action=getattr(route, "unique_id", ""),
-            path=scope["path"][:500].replace("\0", ""),
+            path=path[:500].replace("\0", ""),
             project_id=UUID(named) if named else None,
             status=status,
             request_id=request_id.get(),

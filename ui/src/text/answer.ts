@@ -16,6 +16,8 @@ const ORDER: Level[] = ["none", "loose", "close", "verbatim"];
 const ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 /** A citation marker, with the white space before it. */
 const MARKER = new RegExp(`\\s*\\[(${ID})\\]`, "gi");
+/** A marker at the end of which only a part has come. */
+const HALF = /\s*\[[0-9a-f-]{0,36}$/i;
 const LEAD = /^(?:\s|>|#{1,6}\s|[-*+]\s|\d+[.)]\s|\|)*/;
 
 /** Characters that no text uses, to carry places through the markdown parser. */
@@ -47,6 +49,11 @@ export function numbering(response: string, citations: readonly Citation[]): Map
   const numbers = new Map<string, number>();
   for (const id of [...ids, ...cited]) if (!numbers.has(id)) numbers.set(id, numbers.size + 1);
   return numbers;
+}
+
+/** What has come of an answer, without a marker that is not whole yet. */
+export function soFar(response: string): string {
+  return response.replace(HALF, "");
 }
 
 /**

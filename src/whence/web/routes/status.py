@@ -11,20 +11,21 @@ from whence.web.responses import Enveloped, success
 from whence.web.routes import api_router
 
 router = api_router("health")
+_CHAT_MODEL_SECONDS = 5
 
 
 @router.get("/status")
 async def get_status(access: Admin) -> Enveloped[ServerStatus]:
     """Get what `whence doctor` finds: versions, database, storage, embedder, models, settings.
 
-    Needs a key for all projects. The models are asked, so it may take seconds.
+    Needs a key for all projects. The models are asked, so it may take seconds; the chat model has 5 of them.
     """
     if access.project_id is not None:
         raise Forbidden("A key of one project cannot see the server's settings")
     app = access.app
     findings = [
         Finding("Python", "ok", sys.version.split()[0]),
-        *await examine_services(app.settings),
+        *await examine_services(app.settings, chat_model_seconds=_CHAT_MODEL_SECONDS),
         *await attempt("Database", examine_database(app.settings, app.dsn, app.store)),
         *(
             Finding("Background work", "wrong", f"{one.name} failed {one.times} times: {one.reason}")

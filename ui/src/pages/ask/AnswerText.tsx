@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { Chip } from "../../components/Chip";
 import { ofCitation, places as stepped, same, show, shown, type Place } from "../../state/evidence";
 import type { Turn } from "../../state/ask";
-import { marked, MARKS, numbering, sentences, type Sentence } from "../../text/answer";
+import { marked, MARKS, numbering, sentences, soFar, type Sentence } from "../../text/answer";
 import { markdown, verbatim } from "../../text/markdown";
 
 const PIECE = new RegExp(
@@ -11,7 +11,8 @@ const PIECE = new RegExp(
 
 /** An answer: its sentences underlined by their support, its citations as numbered chips. */
 export function AnswerText({ turn }: { turn: Turn }) {
-  const { response, citations } = turn;
+  const { citations } = turn;
+  const response = turn.state === "done" ? turn.response : soFar(turn.response);
   const found = sentences(citations);
   const numbers = numbering(response, citations);
   const places = placesOf(turn, found);
