@@ -49,7 +49,7 @@ def shown_settings(settings: Settings) -> dict[str, str]:
 
 
 async def examine_services(
-    settings: Settings, *, chat_model_seconds: float = _CHAT_MODEL_SECONDS
+    settings: Settings, *, chat_model_seconds: int = _CHAT_MODEL_SECONDS
 ) -> list[Finding]:
     """What is around the database; the services are asked at the same time."""
     checks = (
@@ -133,7 +133,7 @@ async def _check_embedder(settings: Settings) -> list[Finding]:
     ]
 
 
-async def _check_chat_model(settings: Settings, most: float) -> list[Finding]:
+async def _check_chat_model(settings: Settings, most: int) -> list[Finding]:
     seconds = min(settings.llm_timeout, most)
     model = open_chat_model(replace(settings, llm_attempts=1, llm_timeout=seconds))
     if model is None:

@@ -115,8 +115,6 @@ async def test_a_hostile_schema_does_not_run(site: Site) -> None:
     await page.fill("[aria-label='New type']", HOSTILE)
     await page.keyboard.press("Enter")
     await expect(page.locator("legend", has_text=HOSTILE)).to_be_visible()
-    await page.click("text=Save as a new version")
-    await expect(page.locator(".diff")).to_contain_text(HOSTILE)
     assert await page.evaluate("window.pwned") is None
     site.data("DELETE", f"/projects/{made['id']}")
 

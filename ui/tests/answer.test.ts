@@ -73,6 +73,7 @@ test("a marker behind a table's row goes into its last cell", () => {
 });
 
 test("half a marker is not shown", () => {
-  for (const half of [" [", ` [${A.slice(0, 20)}`, ` [${A}`]) expect(soFar(`One hour${half}`)).toBe("One hour");
+  for (const half of [" [", ` [${A.slice(0, 20)}`, ` [${A}`])
+    expect(soFar(`One hour${half}`)).toBe("One hour");
   expect(soFar(`One hour [${A}]`)).toBe(`One hour [${A}]`);
 });
