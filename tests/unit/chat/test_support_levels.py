@@ -158,6 +158,8 @@ BRIDGE = (
         ("The price rose.", "The council announced that the price rose.", "verbatim"),
         ("The price rose.", "Critics claim that the price rose.", None),
         ("The price rose.", "Critics claim: the price rose.", None),
+        ("The price rose.", "It is false that the price rose.", None),
+        ("The price rose.", "Legend has it that the price rose.", None),
         ("The price rose.", "The price rose, the council said.", None),
         ("The price rose.", "According to critics, the price rose.", None),
         (
