@@ -1,11 +1,10 @@
 """API keys, and what the caller's own allows."""
 
-from fastapi import Request
-
 from whence.api.base import Listing
 from whence.api.keys import KeyCreate, KeyCreated, KeyModel, Me
 from whence.errors import ProjectNotFound
 from whence.web.access import Admin, Reader
+from whence.web.events import Connected
 from whence.web.parameters import Paged, PathId
 from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import api_router, documented
@@ -30,7 +29,7 @@ async def list_keys(access: Admin, page: Paged) -> Enveloped[Listing[KeyModel]]:
 
 
 @router.post("/keys", status_code=201, responses=documented(ProjectNotFound))
-async def create_key(access: Admin, request: Request, body: KeyCreate) -> Enveloped[KeyCreated]:
+async def create_key(access: Admin, body: KeyCreate, connection: Connected) -> Enveloped[KeyCreated]:
     """Create a key. The answer has the key itself, which is not shown again: only its hash is stored.
 
     A key of one project creates keys of that project. A key with limits gives no higher ones.
@@ -44,7 +43,7 @@ async def create_key(access: Admin, request: Request, body: KeyCreate) -> Envelo
         requests_per_minute=_limit(body.requests_per_minute, access.caller.requests_per_minute),
         tokens_per_minute=_limit(body.tokens_per_minute, access.caller.tokens_per_minute),
     )
-    request.scope["created"] = key.prefix
+    connection.request.scope["created"] = key.prefix  # for the audit log
     return success(KeyCreated.of(key, key=secret.reveal()), 201)
 
 
