@@ -44,7 +44,6 @@ class ResponseRequest(QuestionRequest):
     )
 
     input: list[CompletionTurn] = Field(
-        max_length=MAX_TURNS,
         json_schema_extra={"anyOf": [{"type": "string"}, {"type": "array", "minItems": 1}]},
         description="The question, or a list of messages whose last one is the question. All other items are left out.",
     )
@@ -61,8 +60,8 @@ class ResponseRequest(QuestionRequest):
     def _read_input(cls, given: Any) -> Any:
         if isinstance(given, str):
             return [{"role": "user", "content": given}]
-        if not isinstance(given, list) or not given:
-            raise wrong("a text, or a list of messages")
+        if not isinstance(given, list) or not 1 <= len(given) <= MAX_TURNS:
+            raise wrong(f"a text, or a list of 1 to {MAX_TURNS:,} messages")
         kinds = ("message", None)
         return [item for item in given if not isinstance(item, dict) or item.get("type") in kinds]
 
