@@ -78,6 +78,8 @@ async def test_an_answer_as_data(client: httpx.AsyncClient) -> None:
     result = f"whence:answer-{told['answerId']}"
     assert found["prov"]["wasAttributedTo"]["_:a1"]["prov:entity"] == result
     text = data_of(await client.get(f"/api/v1/documents/{told['sources'][0]['documentId']}/text"))["text"]
+    entities = {name.replace("whence:", "urn:whence:") for name in found["prov"]["entity"]}
+    assert {annotation["id"] for annotation in found["annotations"]} <= entities
     for annotation, citation in zip(found["annotations"], told["citations"], strict=True):
         assert (annotation["@context"], annotation["type"]) == (
             "http://www.w3.org/ns/anno.jsonld",

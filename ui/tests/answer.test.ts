@@ -65,6 +65,8 @@ test("footnotes number the sources as the chips do", () => {
   ] as never;
   expect([...numbering(text, []).values()]).toEqual([1, 2]);
   expect(footnoted(text, [], sources)).toBe("One. [1] Two. [2]\n\n[1] b.pdf, page 3\n[2] a.txt\n");
+  const cited = [citation({ chunkId: B, page: 4, quote: "One." })];
+  expect(footnoted(text, cited, sources)).toContain('[1] b.pdf, page 4: "One."');
 });
 
 test("a marker behind a table's row goes into its last cell", () => {

@@ -17,7 +17,9 @@ def as_json(file: EvidenceFile) -> dict[str, Any]:
     proofs = [(statement.text, proof) for statement in file.statements for proof in statement.proofs]
     return {
         "prov": _provenance(file, [proof for _, proof in proofs]),
-        "annotations": [_annotation(*one) for one in proofs],
+        "annotations": [
+            _annotation(f"urn:whence:quote-{file.id}-{number}", *one) for number, one in enumerate(proofs, 1)
+        ],
     }
 
 
@@ -28,7 +30,7 @@ def _provenance(file: EvidenceFile, proofs: list[Proof]) -> dict[str, Any]:
         result: {
             "prov:type": {"$": f"whence:{file.kind}", "type": "prov:QUALIFIED_NAME"},
             "prov:label": file.title,
-            "prov:generatedAtTime": {"$": file.made_at.isoformat(), "type": "xsd:dateTime"},
+            "whence:madeAt": {"$": file.made_at.isoformat(), "type": "xsd:dateTime"},
         }
     }
     if file.text:
@@ -64,7 +66,7 @@ def _provenance(file: EvidenceFile, proofs: list[Proof]) -> dict[str, Any]:
     }
 
 
-def _annotation(statement: str, proof: Proof) -> dict[str, Any]:
+def _annotation(ident: str, statement: str, proof: Proof) -> dict[str, Any]:
     before, after = ("", "") if proof.span is None else (proof.span.before, proof.span.after)
     quote = {
         "type": "TextQuoteSelector",
@@ -80,6 +82,7 @@ def _annotation(statement: str, proof: Proof) -> dict[str, Any]:
         selectors.append({"type": "FragmentSelector", "conformsTo": pdf, "value": f"page={proof.page}"})
     return {
         "@context": "http://www.w3.org/ns/anno.jsonld",
+        "id": ident,
         "type": "Annotation",
         "motivation": "linking",
         "body": {"type": "TextualBody", "value": statement, "format": "text/plain"},

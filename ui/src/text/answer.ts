@@ -117,9 +117,10 @@ export function footnoted(
   const body = response.replace(MARKER, (_, id: string) => ` [${numbers.get(id.toLowerCase()) ?? "?"}]`);
   const notes = [...numbers].map(([id, n]) => {
     const source = sources.find((one) => one.id === id);
-    const quote = citations.find((one) => one.chunkId === id && one.quote)?.quote;
-    const page = source?.page ? `, page ${source.page}` : "";
-    return `[${n}] ${source?.source ?? id}${page}${quote ? `: "${quote}"` : ""}`;
+    const cited = citations.find((one) => one.chunkId === id && one.quote);
+    const number = cited ? cited.page : source?.page;
+    const page = number ? `, page ${number}` : "";
+    return `[${n}] ${source?.source ?? id}${page}${cited ? `: "${cited.quote ?? ""}"` : ""}`;
   });
   return notes.length ? `${body}\n\n${notes.join("\n")}\n` : `${body}\n`;
 }
