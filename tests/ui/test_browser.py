@@ -225,20 +225,21 @@ async def test_a_conversation_of_another_project(site: Site) -> None:
     alone = page.url.split("?")[0]
     await page.goto(alone)
     await expect(page.locator("[aria-label=Project]")).to_have_value(made["id"])
-    await page.click(".conversations li a")
+    listed = page.locator(".conversations li", has_text="Is the pier long?")  # not one of another project
+    await listed.locator("a").click()
     await expect(turns).to_have_count(2)
     await page.click("[aria-label=More]")
     await page.click(".conversation")
     await expect(page.locator(".more[open]")).to_have_count(0)
-    await page.click(".conversations li button")
+    await listed.locator("button").click()
     await page.click("dialog >> text=Keep")
-    await expect(page.locator(".conversations li")).to_have_count(1)
+    await expect(listed).to_have_count(1)
     await page.select_option("[aria-label=Project]", label="default")
     await expect(page).to_have_url(f"{site.url}/")
     await page.goto(alone)
-    await page.click(".conversations li button")
+    await listed.locator("button").click()
     await page.click("dialog .danger")
-    await expect(page.locator(".conversations li")).to_have_count(0)
+    await expect(listed).to_have_count(0)
     site.data("DELETE", f"/projects/{made['id']}")
 
 
