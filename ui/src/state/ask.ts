@@ -44,13 +44,15 @@ let asker = "";
 draft.subscribe((text) => sessionStorage.setItem(DRAFT, text));
 
 export async function loadConversations(): Promise<void> {
+  const project = projectId.value;
   try {
-    const params = { query: { project_id: projectId.value, limit: 50 } };
+    const params = { query: { project_id: project, limit: 50 } };
     const page = await take(api.GET("/api/v1/conversations", { params }));
+    if (project !== projectId.value) return; // the list of the project before came late
     conversations.value = page.items;
     conversationsError.value = null;
   } catch (error) {
-    conversationsError.value = asError(error);
+    if (project === projectId.value) conversationsError.value = asError(error);
   }
 }
 
