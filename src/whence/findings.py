@@ -51,7 +51,7 @@ def shown_settings(settings: Settings) -> dict[str, str]:
 async def examine_services(
     settings: Settings, *, chat_model_seconds: int = _CHAT_MODEL_SECONDS
 ) -> list[Finding]:
-    """What is around the database; the services are asked at the same time."""
+    """Check the services around the database, all at the same time."""
     checks = (
         attempt("Storage", _check_storage(settings)),
         attempt("Embedder", _check_embedder(settings), prefix=f"{settings.embedder}: "),
@@ -163,7 +163,7 @@ async def _check_answerer(settings: Settings) -> list[Finding]:
 
 
 async def _check_sandbox() -> Finding:
-    """What keeps the process that reads documents from the network and from other files."""
+    """Check that the parser process cannot reach the network and other files."""
     command = [sys.executable, "-P", "-m", "whence.parse.sandbox"]
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     works = (await process.communicate())[0].decode().split()

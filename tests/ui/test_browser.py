@@ -1,5 +1,6 @@
 """The main flow of every page in a real browser."""
 
+import asyncio
 import re
 import threading
 from collections.abc import Callable
@@ -8,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.async_api import Browser, FilePayload, Page, expect
+from playwright.async_api import Browser, FilePayload, Page, Route, expect
 from tests.api.conftest import serve_in_thread, usual_settings
 from tests.chat_endpoint import cut, says
 from tests.files.pdf import pdf
@@ -240,6 +241,35 @@ async def test_a_conversation_of_another_project(site: Site) -> None:
     await listed.locator("button").click()
     await page.click("dialog .danger")
     await expect(listed).to_have_count(0)
+    site.data("DELETE", f"/projects/{made['id']}")
+
+
+async def test_a_late_list_of_the_project_before_is_ignored(site: Site) -> None:
+    made = site.data("POST", "/projects", json={"name": "quay", "config": {"extraction": "manual"}})
+    asked = {"projectId": made["id"], "message": "Is the quay long?", "store": True}
+    answer = site.http.post("/api/v1/chat", json=asked).json()
+    page = await site.open("/search")
+    is_other_there = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        """The list of the default project comes after that of the answer's own."""
+        if made["id"] in route.request.url:
+            await route.continue_()
+            return
+        await is_other_there.wait()
+        await route.continue_()
+        is_late_there.set()
+
+    is_late_there = asyncio.Event()
+    await page.route("**/api/v1/conversations?*", hold)
+    await page.goto(f"{site.url}/a/{answer['answerId']}")
+    listed = page.locator(".conversations li", has_text="Is the quay long?")
+    await expect(listed).to_have_count(1)
+    async with page.expect_response(lambda one: "/conversations?" in one.url and made["id"] not in one.url):
+        is_other_there.set()
+    await is_late_there.wait()
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    await expect(listed).to_have_count(1)
     site.data("DELETE", f"/projects/{made['id']}")
 
 

@@ -115,7 +115,7 @@ class StreamOptions(TolerantRequest):
 
 
 class QuestionRequest(TolerantRequest):
-    """What both ways of asking have in common."""
+    """The fields that completions and responses share."""
 
     model: Annotated[str | None, text(MAX_TURN)] = Field(
         default=None, description="A project's name or id. Default: the key's own, else `default`."

@@ -44,7 +44,7 @@ class KeyCreated(KeyModel):
 
 
 class Me(AnswerShape):
-    """What the caller may do."""
+    """The scope and the project of the caller."""
 
     scope: Scope = Field(description="`admin` where the server asks for no key.")
     project_id: UUID | None = Field(description="The only project that the key opens; null: all.")

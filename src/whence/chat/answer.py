@@ -72,7 +72,7 @@ class Sources:
 
     sources: tuple[Source, ...]
     model: str
-    """What answers."""
+    """The name of the model, or of the answerer without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
