@@ -550,7 +550,9 @@ def test_ended_with_its_own_database(
             out, err = watching.communicate(timeout=PATIENCE)
         finally:
             watching.kill()
-    assert (watching.returncode, err) == (0, "")
+    assert watching.returncode == 0, err
+    # The task may still be ending although its document is completed.
+    assert all("Stopping: waiting until every job" in line for line in err.splitlines()), err
     assert "✓ a.txt" in out
     assert postgres_on(embedded.data_dir) == []
 

@@ -62,6 +62,27 @@ async def test_one_project_does_not_take_every_slot(settings: Settings, endpoint
                 await done(desk, receipt)
 
 
+async def test_projects_take_turns(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though the documents of one came first, and there is one slot."""
+    monkeypatch.setattr(worker, "_LOOK", 0)
+    async with App.open(replace(settings, worker_concurrency=1)) as app:
+        desk = Desk(app)
+        others = [await app.store.projects.create(name=name) for name in ("Another", "A third")]
+        first = [await desk.hand_in(sentences(3, start=10 * number)) for number in range(4)]
+        second = [
+            await desk.hand_in(sentences(3, start=10 * number), project_id=others[0].id)
+            for number in range(2)
+        ]
+        third = await desk.hand_in(sentences(3), project_id=others[1].id)
+        async with app.working(), asyncio.timeout(120):
+            for receipt in (*first, *second, third):
+                await done(desk, receipt)
+        jobs = [await desk.job(receipt) for receipt in (*first, *second, third)]
+    in_order = sorted(jobs, key=lambda job: job.completed_at or job.created_at)
+    one, two, three = jobs[0].project_id, others[0].id, others[1].id
+    assert [job.project_id for job in in_order] == [one, two, three, one, two, one, one]
+
+
 def abandoned(folder: Path, name: str, *, days: float) -> Path:
     """A file that was left there so many days ago."""
     path = folder / name

@@ -37,7 +37,9 @@ _HEARTBEAT = 3.0
 _SILENCE = 15.0  # seconds without a heartbeat after which a worker counts as dead
 _SWEEP = 5.0
 _SHARED: QueueName = "default"
-_LOOK = 1.0  # seconds between two looks for tasks of other projects, while one has its share of the slots
+_LOOK = 20  # a look for tasks of other projects is followed by a pause that many times as long,
+_LONGEST_PAUSE = 1.0  # but no longer than this, in seconds
+_SILENT = 0.5  # seconds that a stopping worker waits for its jobs before it says so
 _RESTART = 1.0  # seconds before a worker that ended without an error starts again
 
 WORKER, SWEEP, TIDYING = "the worker", "the sweep for stalled jobs", "tidying at the start"
@@ -53,7 +55,8 @@ class _Pool(AsyncConnectionPool[Any]):
 class _Manager(JobManager):
     """Fetches only from queues that have a free slot.
 
-    Of three or more slots for documents, one project gets all but one: its documents may all wait for the parser.
+    Projects that have documents waiting take turns. Of three or more slots for documents, one project gets all but one, so that
+    another one's document can start at once.
 
     If the database is unreachable when a task ends, only a debug line is logged: the sweep gives the task back later.
     """
@@ -67,16 +70,14 @@ class _Manager(JobManager):
         self._share = max(slots.get(_SHARED, 0) - 1, 2)
         self._busy: Counter[str] = Counter()
         """Running tasks of the shared queue, by project."""
-        self._looked = -_LOOK
-        """When tasks of other projects were last looked for."""
+        self._served: set[str] = set()
+        """Projects that had their turn."""
+        self._look_at = 0.0
+        """When tasks of other projects may be looked for again: looking past the tasks of one takes time in proportion to them."""
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:  # noqa: ARG002 - the slots decide
         while free := self._free_queues():
-            full = self._full if _SHARED in free else []
-            some = [name for name in free if not full or name != _SHARED]
-            job = await super().fetch_job(some, worker_id) if some else None
-            if job is None and full:
-                job = await self._fetch_other(full, worker_id)
+            job = await self._fetch(free, worker_id)
             if job is not None:
                 self._count(job, 1)
                 return job
@@ -86,28 +87,51 @@ class _Manager(JobManager):
 
     def _free_queues(self) -> list[str]:
         free = [name for name, count in self._slots.items() if count > 0]
-        # Looking past the tasks of one project takes time in proportion to them.
-        if self._full and time.monotonic() < self._looked + _LOOK:
+        if self._full and not self._may_look:
             free = [name for name in free if name != _SHARED]
         return free
+
+    async def _fetch(self, free: list[str], worker_id: int) -> Job | None:
+        """The next task: of a project that has not had its turn, else the oldest."""
+        job, full = None, self._full
+        if _SHARED in free and (self._served or full) and self._may_look:
+            job = await self._fetch_other([*self._served, *full], worker_id)
+            if job is None and self._served:
+                self._served.clear()
+                job = await self._fetch_other(full, worker_id) if full else None
+        if job is None:
+            some = [name for name in free if not full or name != _SHARED]
+            job = await super().fetch_job(some, worker_id) if some else None
+        return job
+
+    @property
+    def _may_look(self) -> bool:
+        return time.monotonic() >= self._look_at
 
     @property
     def _full(self) -> list[str]:
         """Projects that have their share of the slots."""
         return [project for project, count in self._busy.items() if count >= self._share]
 
-    async def _fetch_other(self, full: list[str], worker_id: int) -> Job | None:
-        self._looked = time.monotonic()
-        with suppress(DatabaseUnavailable):  # the next fetch says so
-            row = await self._queue.fetch_other(_SHARED, worker_id=worker_id, full=full)
-            return Job.from_row(row) if row else None
-        return None
+    async def _fetch_other(self, others: list[str], worker_id: int) -> Job | None:
+        """The oldest task of any other project."""
+        began = time.monotonic()
+        try:
+            row = await self._queue.fetch_other(_SHARED, worker_id=worker_id, full=others)
+        except DatabaseUnavailable:  # the next fetch says so
+            return None
+        finally:
+            ended = time.monotonic()
+            self._look_at = ended + min(_LOOK * (ended - began), _LONGEST_PAUSE)
+        return Job.from_row(row) if row else None
 
     def _count(self, job: Job, change: int) -> None:
         self._slots[job.queue] -= change
         if job.queue == _SHARED and (project := job.task_kwargs.get("project_id")):
             self._busy[str(project)] += change
             self._busy += Counter()  # drops the zeros
+            if change > 0:
+                self._served.add(str(project))
 
     async def finish_job(self, job: Job, *args: Any, **named: Any) -> None:
         with self._ended(job):
@@ -170,13 +194,17 @@ class _Worker(Worker):
         finally:
             self._new_job_event.set()
 
-    def leave(self, *, hurry: bool) -> None:
-        """Log the jobs that the worker waits for. In a hurry, cancel extractions: each waits for a model, and resumes by itself."""
+    async def leave(self, run: asyncio.Task[Any], *, hurry: bool) -> None:
+        """Log how many jobs the worker waits for, unless they end at once.
+
+        In a hurry, cancel extractions: each waits for a model, and resumes by itself.
+        """
         for task, context in tuple(self._running_jobs.items()):
             if hurry and context.job.queue == "extraction":
                 task.cancel()
-        if self._running_jobs:
-            log.warning("Stopping: waiting for %d jobs to reach their next step", len(self._running_jobs))
+        _, unfinished = await asyncio.wait({run}, timeout=_SILENT)
+        if unfinished and self._running_jobs:
+            log.warning("Stopping: waiting until every job has reached its next step (%d)", len(self._running_jobs))
 
     async def sweep(self, duties: Duties) -> None:
         """Requeue tasks of dead workers and jobs that have no task in the queue."""
@@ -281,7 +309,7 @@ async def _run(queue: procrastinate.App, duties: Duties, stopping: asyncio.Event
     stop.cancel()
     sweep.cancel()
     run.cancel()  # the worker finishes its tasks and stops
-    worker.leave(hurry=duties.background.hurries)
+    await worker.leave(run, hurry=duties.background.hurries)
     with suppress(asyncio.CancelledError):
         await run
     if worker.ended_by is not None and not stopping.is_set():
