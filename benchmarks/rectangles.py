@@ -22,10 +22,14 @@ from whence.chunk import sentences
 from whence.evidence.layout import PageLayout, Rect
 from whence.parse.child import pages, pdf
 from whence.parse.child.pdfium import opened, text_page
+from whence.parse.glyphs import NOT_SHOWN
 from whence.parse.parsed import Refused
-from whence.parse.shown import UNWANTED, ShownPage
+from whence.parse.shown import ShownPage
 
-_HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
+_HEADING = re.compile(r"#{1,6} ")
+_MARKS = re.compile("[\x02\ufffe]")
+_JOINED = "\x02?"
+_SAME = {"-": "[-\x02]"}
 
 
 def main() -> None:
@@ -81,10 +85,22 @@ def _measure(path: Path, most: int, chance: random.Random, counts: Counter[str],
 
 def _compare(back: str, quote: str, path: Path, counts: Counter[str]) -> None:
     counts["with rectangles"] += 1
-    # The order of characters may differ, as in formulas. pdfium has a mark for a hyphen at the end of a line, not the hyphen.
-    read, wanted = Counter(_letters(back)), Counter(_letters(quote))
-    is_same = not read - wanted and {*(wanted - read)} <= {"-"}
-    counts["the same" if is_same else f"other words: {path.name}"] += 1
+    counts["the same" if _is_same(back, quote) else f"other words: {path.name}"] += 1
+
+
+def _is_same(back: str, quote: str) -> bool:
+    """Whether the characters are the same, in the same order.
+
+    pdfium has a mark for a hyphen at a line's end; the stored text has the hyphen, or rejoined the word. The parser may have added
+    the marks of headings.
+    """
+    wanted = ""
+    for line in quote.split("\n"):
+        heading = _HEADING.match(line)
+        marks = line[: heading.end() - 1] if heading else ""
+        rest = "".join(_SAME.get(one, re.escape(one)) + _JOINED for one in _letters(line[len(marks) :]))
+        wanted += f"(?:{marks})?{rest}"
+    return re.fullmatch(wanted, _letters(_MARKS.sub("\x02", back))) is not None
 
 
 def _inside(boxes: Any, areas: list[tuple[float, float, float, float]]) -> list[int]:
@@ -107,8 +123,8 @@ def _areas(shown: Any, rects: tuple[Rect, ...]) -> Iterator[tuple[float, float, 
 
 
 def _letters(text: str) -> str:
-    """Without white space, marks of hyphenation, and the marks of headings that the parser added."""
-    return "".join(UNWANTED.sub("", _HEADING.sub("", text)).split())
+    """Without white space and what else has no glyph; marks of hyphenation are one character."""
+    return "\x02".join(NOT_SHOWN.sub("", part) for part in text.split("\x02"))
 
 
 def _plain(path: Path, number: int) -> str:

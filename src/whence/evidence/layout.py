@@ -6,25 +6,27 @@ rectangles only if each of its characters has a place and the rectangles touch n
 
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.parse.shown import SCALE, ShownPage
+from whence.parse.glyphs import shown_among
+from whence.parse.shown import MARK, SCALE, ShownPage
 
 Reason = Literal["no_layout", "text_differs", "text_overlaps", "unreadable", "no_original"]
 """Why there are no rectangles."""
 Places = NDArray[np.int64]
 Boxes = NDArray[np.int32]
+Corners = NDArray[np.float64]
+"""x0, y0, x1, y1."""
 
 _HEADING = re.compile(r"#{1,6} ")
 """The parser adds it to headings; code on the page may also begin so."""
-_IS_SHOWN = np.array([not chr(code).isspace() for code in range(0x3002)])
-"""By the code of a character; those beyond are no white space."""
-_MOST_HYPHENS = 20
+_HYPHEN = re.compile(r"(?<=[^\W_])-(?=[^\W_])")
+"""The parser may have added it where a word is broken at a line's end."""
 _SURE = 12
 """Characters of a line that occurs once on the page, and so ends a part that differs."""
 _UNPLACED, _ADDED = -1, -2
@@ -33,6 +35,8 @@ _NOWHERE = 2**32 - 1
 """Offset of a character that the stored text does not have."""
 _NO_BOX = {_UNPLACED: (SCALE, SCALE, 0, 0), _ADDED: (0, 0, 0, 0)}
 _DIGITS = 5
+_LEAST = (1 / 2, 1 / 8)
+"""Of the width and the height of a letter, that is inside a rectangle: better more of it."""
 _INSET = 1.0
 """Rectangles are this much smaller than the boxes, so that rounding makes none touch a neighbour."""
 
@@ -63,7 +67,7 @@ class PageLayout:
         """`text` is the stored text of the page."""
         offsets, found = align(text, page.text)
         placed = found >= 0
-        is_rest = np.ones(len(page.text), np.bool_)
+        is_rest = _codes(page.text) != ord(MARK)
         is_rest[found[placed]] = False
         rest = np.flatnonzero(is_rest)
         order = np.concatenate([np.where(placed, found, 0), rest])
@@ -96,8 +100,11 @@ class PageLayout:
             boxes=np.frombuffer(content, np.uint16, 4 * count, 6 * count).reshape(count, 4),
         )
 
-    def rects(self, start: int, end: int) -> tuple[Rect, ...] | Reason:
-        """One rectangle for each line of `text[start:end]`, or the reason why there is none."""
+    def rects(self, start: int, end: int, *, whole_words: bool = False) -> tuple[Rect, ...] | Reason:
+        """One rectangle for each line of `text[start:end]`, or the reason why there is none.
+
+        With `whole_words`, characters outside the span may have the same box as one of its own: recognised words have one box.
+        """
         first, last = np.searchsorted(self.offsets, (start, end)).tolist()
         own = self.boxes[first:last].astype(np.int32)
         if (own[:, 0] > own[:, 2]).any():
@@ -105,102 +112,164 @@ class PageLayout:
         shown = own[:, 2] > 0
         lines = _runs(own[shown], self.lines[first:last][shown])
         outside = np.concatenate([self.boxes[:first], self.boxes[last:]]).astype(np.int32)
+        if whole_words:
+            outside = outside[~(outside[:, None] == own).all(axis=2).any(axis=1)]
         found: list[Rect] = []
         for at, line in enumerate(lines):
             beside = np.concatenate([outside, *lines[:at], *lines[at + 1 :]])
-            # Lines of the span may lie over each other, if there is no other way.
-            tries = ((parts, others) for others in (beside, outside) for parts in _partitions(line))
-            rects = next((rects for parts, others in tries if (rects := self._free(parts, others))), None)
+            # If there is no other way, a line may lie over others of the span, and lose more of its letters.
+            tries = ((others, least) for least in _LEAST for others in (beside, outside))
+            rects = next((rects for one in tries if (rects := self._on_line(line, *one))), None)
             if rects is None:
                 return "text_overlaps"
-            found += rects
+            found += map(_rect, rects)
         return tuple(found)
 
-    def _free(self, parts: list[Boxes], others: Boxes) -> list[Rect] | None:
-        """The rectangle of each part, if it can be free of all others."""
-        rects = [rect for part in parts if (rect := self._trimmed(part, others)) is not None]
-        return [_rect(rect) for rect in rects] if len(rects) == len(parts) else None
+    def _on_line(self, line: Boxes, others: Boxes, least: float) -> list[Corners] | None:
+        """One rectangle, or several where raised or lowered letters and neighbours do not allow it."""
+        near = others[_touch(others, _around(line))]
+        whole = self._cut(line, near, least)
+        if whole is not None:
+            return [whole]
+        return _all(self._parts(part, near, least) for part in _levels(line))
 
-    def _trimmed(self, part: Boxes, others: Boxes) -> NDArray[np.float64] | None:
-        """The rectangle around the part, cut where others reach into it; None if it would lose a character's middle."""
-        rect = np.concatenate([part[:, :2].min(axis=0), part[:, 2:].max(axis=0)]).astype(float)
+    def _parts(self, line: Boxes, others: Boxes, least: float) -> list[Corners] | None:
+        """Halves the line until each part has a rectangle of its own."""
+        rect = self._cut(line, others, least)
+        if rect is not None or len(line) == 1:
+            return None if rect is None else [rect]
+        return _all(self._parts(half, others, least) for half in np.array_split(line, 2))
+
+    def _cut(self, part: Boxes, others: Boxes, least: float) -> Corners | None:
+        """The rectangle around the part, cut where others reach into it; None if too little of a letter would be left."""
+        rect = _around(part)
         size = np.array([self.width, self.height] * 2)
-        inside = others[_touch(others, rect)]
-        for other in inside[
-            ~(inside[:, None] == part).all(axis=2).any(axis=1)
-        ]:  # one glyph may be several characters
+        for other in others[_touch(others, rect)]:
             if _touch(other[None], rect)[0]:
                 edges = other[[2, 3, 0, 1]].astype(float)
-                side = int((abs(edges - rect) * size).argmin())
-                rect[side] = edges[side]
-        middles = (part[:, :2] + part[:, 2:]) / 2
-        is_whole = (middles >= rect[:2]).all() and (middles <= rect[2:]).all()
-        return rect if is_whole else None
+                cuts = (_moved(rect, side, edges[side]) for side in (abs(edges - rect) * size).argsort())
+                kept = next((cut for cut in cuts if _keeps(cut, part, least)), None)
+                if kept is None:
+                    return None
+                rect = kept
+        return rect
 
 
 def align(text: str, shown: str) -> tuple[Places, Places]:
     """The offsets of the visible characters of `text`, and for each its index in `shown` or the reason why it has none."""
-    codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-    offsets = np.flatnonzero(_IS_SHOWN[np.minimum(codes, len(_IS_SHOWN) - 1)])
+    codes = _codes(text)
+    offsets = np.flatnonzero(shown_among(codes))
+    whole = codes[offsets].tobytes().decode("utf-32-le")
+    own = np.flatnonzero(_codes(shown) != ord(MARK))
+    plain = shown.replace(MARK, "")
     found = np.full(len(offsets), _UNPLACED)
-    whole = "".join(text.split())
-    at = reached = 0
-    is_sure = True
-    for line in text.split("\n"):
-        wanted = "".join(line.split())
-        if not wanted:
-            continue
-        for added in _added(line, wanted):
-            own = [place for place in range(len(wanted)) if place not in added] if added else slice(None)
-            rest = "".join(wanted[place] for place in own) if isinstance(own, list) else wanted
-            place = _find(rest, shown, reached, whole, is_sure=is_sure)
-            if place >= 0:
-                found[at : at + len(wanted)] = _ADDED
-                found[at : at + len(wanted)][own] = np.arange(place, place + len(rest))
-                reached, is_sure = place + len(rest), True
+    reached, is_sure = 0, True
+    for head, start, end in _lines(text, codes, offsets):
+        for added in {0: None, head: None}:
+            places = _find(whole[start + added : end], plain, reached, whole, is_sure=is_sure)
+            if places is not None:
+                found[start : start + added] = _ADDED
+                found[start + added : end] = places
+                reached, is_sure = int(places[-1]) + 1, True
                 break
         else:
             is_sure = False
-        at += len(wanted)
-    return offsets, found
+    found[found >= 0] = own[found[found >= 0]]
+    return offsets, _with_hyphens(found, shown)
 
 
-def _added(line: str, wanted: str) -> Iterator[set[int]]:
-    """The places of characters that the parser may have added: none, the marks of a heading, a hyphen at a line's end."""
-    heading = _HEADING.match(line)
-    heads = [set[int](), *([set(range(heading.end() - 1))] if heading else [])]
-    yield from heads
-    hyphens = [place for place, one in enumerate(wanted) if one == "-"][:_MOST_HYPHENS]
-    yield from (head | {place} for head in heads for place in hyphens)
+def _codes(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le"), np.uint32)
 
 
-def _find(wanted: str, shown: str, reached: int, whole: str, *, is_sure: bool) -> int:
-    if is_sure and shown.startswith(wanted, reached):
-        return reached
-    if len(wanted) < _SURE or shown.count(wanted) != 1 or whole.count(wanted) != 1:
-        return -1
-    return shown.find(wanted, reached)
+def _lines(text: str, codes: NDArray[np.uint32], offsets: Places) -> Iterator[tuple[int, int, int]]:
+    """The start and end of each line among the visible characters, and the length of a heading's mark."""
+    ends = [*np.flatnonzero(codes == ord("\n")).tolist(), len(text)]
+    begin = start = 0
+    for after, end in zip(ends, np.searchsorted(offsets, ends).tolist(), strict=True):
+        if start < end:
+            heading = _HEADING.match(text, begin)
+            yield heading.end() - begin - 1 if heading else 0, start, end
+        begin, start = after + 1, end
 
 
-def _partitions(line: Boxes) -> Iterator[list[Boxes]]:
-    """The line as a whole; in parts of about the same height, for raised and lowered letters; letter by letter."""
-    yield [line]
+def _find(wanted: str, shown: str, reached: int, whole: str, *, is_sure: bool) -> Places | None:
+    """The index of each character of a line, also if some of its hyphens are not there."""
+    if is_sure and wanted and shown.startswith(wanted, reached):
+        return np.arange(reached, reached + len(wanted))
+    is_once = len(wanted) >= _SURE and whole.count(wanted) == 1
+    if is_once and shown.count(wanted) == 1 and (place := shown.find(wanted, reached)) >= 0:
+        return np.arange(place, place + len(wanted))
+    parts = _HYPHEN.split(wanted)
+    if len(parts) == 1:
+        return None
+    pattern = re.compile("(-?)".join(map(re.escape, parts)))
+    found = pattern.match(shown, reached) if is_sure else None
+    if found is None and is_once and len(every := list(pattern.finditer(shown))) == 1:
+        found = every[0] if every[0].start() >= reached else None
+    return None if found is None else _without_hyphens(parts, found)
+
+
+def _without_hyphens(parts: Sequence[str], found: re.Match[str]) -> Places:
+    places = list(range(found.start(), found.start() + len(parts[0])))
+    for number, part in enumerate(parts[1:], 1):
+        places += [found.start(number) if found[number] else _ADDED]
+        places += range(found.end(number), found.end(number) + len(part))
+    return np.array(places)
+
+
+def _with_hyphens(found: Places, shown: str) -> Places:
+    """A hyphen that the parser added has the place of the mark after the character before it."""
+    for at in np.flatnonzero(found[1:] == _ADDED) + 1:
+        place = int(found[at - 1]) + 1
+        if 0 < place < len(shown) and shown[place] == MARK:
+            found[at] = place
+    return found
+
+
+def _levels(line: Boxes) -> list[Boxes]:
+    """The line in parts of about the same height, for raised and lowered letters."""
     middle = line[:, 1] + line[:, 3]
     is_level = (middle[1:] > 2 * line[:-1, 1]) & (middle[1:] < 2 * line[:-1, 3])
-    yield np.split(line, np.flatnonzero(~is_level) + 1)
-    yield np.split(line, np.arange(1, len(line)))
+    return np.split(line, np.flatnonzero(~is_level) + 1)
+
+
+def _all(found: Iterable[list[Corners] | None]) -> list[Corners] | None:
+    every: list[Corners] = []
+    for some in found:
+        if some is None:
+            return None
+        every += some
+    return every
+
+
+def _around(part: Boxes) -> Corners:
+    return np.concatenate([part[:, :2].min(axis=0), part[:, 2:].max(axis=0)]).astype(float)
+
+
+def _moved(rect: Corners, side: int, edge: float) -> Corners:
+    moved = rect.copy()
+    moved[side] = edge
+    return moved
+
+
+def _keeps(rect: Corners, part: Boxes, least: float) -> bool:
+    """Whether this share of the width and of the height of each letter is inside."""
+    inside = np.minimum(part[:, 2:], rect[2:]) - np.maximum(part[:, :2], rect[:2])
+    is_wide = (rect[2:] - rect[:2] >= 4 * _INSET).all()
+    return bool(is_wide and (inside >= least * (part[:, 2:] - part[:, :2])).all())
 
 
 def _runs(boxes: Boxes, lines: NDArray[np.uint16]) -> list[Boxes]:
     return np.split(boxes, np.flatnonzero(np.diff(lines)) + 1) if len(boxes) else []
 
 
-def _touch(boxes: Boxes, rect: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _touch(boxes: Boxes, rect: Corners) -> NDArray[np.bool_]:
     within: NDArray[np.bool_] = (boxes[:, :2] < rect[2:]) & (boxes[:, 2:] > rect[:2])
     return within[:, 0] & within[:, 1]
 
 
-def _rect(box: NDArray[np.float64]) -> Rect:
+def _rect(box: Corners) -> Rect:
     inset = np.minimum(_INSET, (box[2:] - box[:2]) / 4)
     return Rect(
         *(round(float(one), _DIGITS) for one in np.concatenate([box[:2] + inset, box[2:] - inset]) / SCALE)

@@ -21,7 +21,7 @@ from whence.evidence.location import Heading, Location, headings_of, locate, nee
 from whence.models import Document, Page
 from whence.parse import Parser, Refused, is_code
 from whence.parse.detect import IMAGES, PDF
-from whence.parse.shown import ShownPage
+from whence.parse.shown import LARGEST, ShownPage
 from whence.store import Store
 from whence.store.evidence import PagedDocument, StoredLayout, TextSpan
 from whence.store.originals import Originals
@@ -339,7 +339,8 @@ def _around(span: TextSpan, *, whole: bool) -> TextSpan:
 def _on_page(page: Page, layout: PageLayout | Reason, span: TextSpan) -> PageRects:
     start, end = max(span.start, page.start), min(span.end, page.end)
     known = layout if isinstance(layout, PageLayout) else None
-    found = known.rects(start - page.start, end - page.start) if known else layout
+    is_recognised = page.confidence is not None
+    found = known.rects(start - page.start, end - page.start, whole_words=is_recognised) if known else layout
     return PageRects(
         page=page.number,
         width=known.width if known else None,
@@ -362,7 +363,7 @@ def _page_size(page: Page, size: Size | None, reason: Reason | None) -> PageSize
         width=width,
         height=height,
         rotation=rotation,
-        image=size is not None,
+        image=width is not None and height is not None and max(width, height) <= LARGEST,
         reason=reason,
         confidence=page.confidence,
     )

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from whence.api.chat import ChatCitation
 from whence.api.claims import ClaimModel
-from whence.api.conversations import AnswerModel
+from whence.api.conversations import AnswerModel, StaleReason
 from whence.api.graph import ObjectAnswer
 from whence.chat.citing.restyle import Numbers, Restyled
 from whence.chat.sources import Source
@@ -69,7 +69,7 @@ async def of_answer(store: Store, evidence: Evidence, answer: AnswerModel) -> Ev
     numbers = Numbers()
     names = {one.id: one.source for one in answer.sources}
     cited = [Source(id=one.id, text="", name=one.source) for one in answer.sources]
-    text = Restyled(cited, lambda chunk_id: f"[{numbers(chunk_id)}]")
+    text = Restyled(cited, lambda one: f"[{numbers(one.id)}]")
     written = text.feed(answer.response) + text.close()
     spans = [TextSpan.of(one.document_id, one.start_offset, one.end_offset) for one in answer.citations]
     places = await _places(
@@ -80,7 +80,7 @@ async def of_answer(store: Store, evidence: Evidence, answer: AnswerModel) -> Ev
         proofs = sentences.setdefault((text.at(one.response_start), text.at(one.response_end)), [])
         if proof := _proof_of_citation(one, place, numbers, names):
             proofs.append(proof)
-    stale = [f"{reason.document_name} has changed since: {reason.reason}" for reason in answer.stale_reasons]
+    stale = [_since(reason) for reason in answer.stale_reasons]
     statements = [
         ProvenStatement(text=written[start:end].strip(), proofs=tuple(proofs))
         for (start, end), proofs in sorted(sentences.items())
@@ -120,6 +120,18 @@ def _proof_of_citation(
         facts=facts,
         span=place,
     )
+
+
+def _since(reason: StaleReason) -> str:
+    name = reason.document_name
+    if reason.reason == "rejected":
+        return f"A claim about words of {name} was rejected since"
+    if reason.current_version is None:
+        return f"{name} was deleted since"
+    if reason.quote_still_there:
+        return f"{name} has changed since; the quoted words are still there"
+    nearest = f"; most similar is now: “{reason.new_text}”" if reason.new_text else ""
+    return f"{name} has changed since and does not have the quoted words any more{nearest}"
 
 
 async def of_object(store: Store, evidence: Evidence, found: ObjectAnswer) -> EvidenceFile:

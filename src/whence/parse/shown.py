@@ -7,9 +7,13 @@ from typing import Any, Self
 
 SCALE = 65_535
 """Boxes are in 1/65535 of the page's width and height, from the top left corner."""
+LARGEST = 14_400
+"""Points of a side of a PDF's page that is rendered: the largest page that the format provides for."""
 # Includes the marks that pdfium leaves where it rejoined a word.
 UNWANTED = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
 """Characters of a PDF that its text leaves out."""
+MARK = "\u00ad"
+"""In the text of a `ShownPage`: a hyphen at the end of a line, which the stored text may leave out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +25,7 @@ class ShownPage:
     rotation: int
     """Degrees, clockwise; width, height and boxes already have it."""
     text: str
-    """The characters that are not blank, in reading order."""
+    """The characters that are shown, in reading order."""
     lines: bytes
     """The number of each character's line, in two bytes."""
     boxes: bytes

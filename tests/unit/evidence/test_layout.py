@@ -1,5 +1,7 @@
 """Rectangles come from characters that are where the stored text says, or there are none."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -79,24 +81,63 @@ def test_a_rectangle_is_cut_where_a_neighbour_reaches_into_it() -> None:
     assert rects(page, text, "three") == [(0, 0.02, 0.05, 0.04)]
 
 
-def test_characters_over_each_other_have_no_rectangle() -> None:
-    page = shown("ab")
-    twice = ShownPage(
+def over(page: ShownPage, text: str, moved: tuple[int, int]) -> ShownPage:
+    """The page with a second line over the first, moved by so much."""
+    boxes = np.frombuffer(page.boxes, np.uint16).reshape(-1, 4)
+    return ShownPage(
         number=1,
         width=100,
         height=100,
         rotation=0,
-        text="ab" + "cd",
-        lines=page.lines + np.array([1, 1], np.uint16).tobytes(),
-        boxes=page.boxes + (np.frombuffer(page.boxes, np.uint16) + 3).tobytes(),
+        text=page.text + text,
+        lines=page.lines + np.ones(len(text), np.uint16).tobytes(),
+        boxes=page.boxes + (boxes[: len(text)] + np.array([*moved, *moved], np.uint16)).tobytes(),
     )
-    assert rects(twice, "ab\ncd", "ab") == "text_overlaps"
 
 
-def test_the_characters_of_one_glyph_go_together() -> None:
+def test_characters_over_each_other_have_no_rectangle() -> None:
+    assert rects(over(shown("ab"), "cd", (3, 3)), "ab\ncd", "ab") == "text_overlaps"
+
+
+def test_letters_that_lie_partly_over_others_have_the_rest_of_their_boxes() -> None:
+    """As the letters of a logo. Half a box is better than none, and read back it is the same."""
+    page = over(shown("a"), "c", (400, 0))
+    assert rects(page, "a\nc", "a") == [(0, 0, 0.01, 0.01)]
+    layout = PageLayout.aligned(page, "a\nc")
+    found = layout.rects(0, 1)
+    assert not isinstance(found, str)
+    assert 395 < found[0].x1 * SCALE < 400
+
+
+def test_thin_letters_are_cut_along_their_length() -> None:
+    """As the pieces of a tall brace: the next one begins before the end of this one."""
+    page = over(shown("{"), "{", (0, 600))
+    thin = replace(page, boxes=np.array([[0, 0, 20, 700], [0, 600, 20, 1300]], np.uint16).tobytes())
+    assert rects(thin, "{\n{", "{") == [(0, 0, 0, 0.01)]
+
+
+def test_a_part_of_a_glyph_has_no_rectangle() -> None:
+    """But a recognised word has one box for all its characters."""
     page = shown("fi")
     box = page.boxes[:8]
     glyph = ShownPage(
         number=1, width=100, height=100, rotation=0, text="fi", lines=page.lines, boxes=box + box
     )
-    assert rects(glyph, "fi", "i") == [(0, 0, 0.01, 0.01)]
+    assert rects(glyph, "fi", "fi") == [(0, 0, 0.01, 0.01)]
+    assert rects(glyph, "fi", "i") == "text_overlaps"
+    layout = PageLayout.aligned(glyph, "fi")
+    assert layout.rects(1, 2, whole_words=True) == layout.rects(0, 2)
+
+
+def test_characters_without_a_glyph_may_be_there_or_not() -> None:
+    assert rects(shown("ab cd"), "a\u200cb c\u00add", "b c\u00add") == [(0.01, 0, 0.05, 0.01)]
+
+
+def test_hyphens_at_line_ends() -> None:
+    """The page has a mark for each; the stored text has the hyphen, or the word without it."""
+    page = shown("a well-known fourth\u00ad", "quarter infor\u00ad", "mation, half\u00ad", "hour.")
+    text = "# a well-known fourth-quarter information, half-hour."
+    assert rects(page, text, "fourth-quarter") == [(0.13, 0, 0.2, 0.01), (0, 0.02, 0.07, 0.03)]
+    assert rects(page, text, "information") == [(0.08, 0.02, 0.13, 0.03), (0, 0.04, 0.06, 0.05)]
+    assert rects(page, text, "half-hour.") == [(0.08, 0.04, 0.13, 0.05), (0, 0.06, 0.05, 0.07)]
+    assert rects(page, text, "-known") == [(0.06, 0, 0.12, 0.01)]

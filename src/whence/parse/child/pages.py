@@ -17,17 +17,14 @@ from pypdfium2 import raw
 from whence.parse.child.pdfium import opened, text_page
 from whence.parse.child.scans import frame, frame_sizes, scan
 from whence.parse.detect import PDF
+from whence.parse.glyphs import shown_among
 from whence.parse.parsed import Refused
-from whence.parse.shown import SCALE, UNWANTED, ShownPage
+from whence.parse.shown import LARGEST, MARK, SCALE, ShownPage
 
 _HIGHEST = 4000
 """Pixels of a picture; a page that is long for its width becomes narrower."""
-# pdfium writes one of the last two, and no line end, for a hyphen at the end of a line.
-_ENDS_LINE, _IS_SHOWN = np.zeros(0x10000, np.bool_), np.ones(0x10000, np.bool_)
-_ENDS_LINE[[ord(end) for end in "\r\n\ufffe\x02"]] = True
-_IS_SHOWN[
-    [code for code in (*range(0x3001), 0xFFFE, 0xFFFF) if chr(code).isspace() or UNWANTED.match(chr(code))]
-] = False
+# pdfium writes one of the first two, and no line end, for a hyphen at the end of a line.
+_HYPHENS, _LINE_ENDS = (0xFFFE, 0x02), (0x0D, 0x0A)
 _THIN = 0.05
 """Points. A glyph without an outline has a box without a height."""
 _LESS = 0.01
@@ -74,7 +71,7 @@ def sizes(path: Path, mime: str) -> tuple[dict[str, Any], bytes]:
 
 
 def image(path: Path, number: int, width: int, mime: str) -> tuple[dict[str, Any], bytes]:
-    """A PNG of the page, `width` pixels wide, or narrower where it would be too high."""
+    """A PNG of the page, `width` pixels wide, or narrower where it would be too high. Raises `Refused` for a page that is too large."""
     if mime != PDF:
         with frame(path, number) as picture:
             scale = min(width / picture.width, _HIGHEST / picture.height)
@@ -85,6 +82,11 @@ def image(path: Path, number: int, width: int, mime: str) -> tuple[dict[str, Any
             raise Refused("corrupt", f"The file has no page {number}")
         with closing(document[number - 1]) as page:
             across, down = page.get_size()
+            if max(across, down) > LARGEST:
+                shape, most = f"{across:,.0f} by {down:,.0f}", f"{LARGEST:,} by {LARGEST:,}"
+                raise Refused(
+                    "too_large", f"Page {number} is {shape} points; pages up to {most} are rendered"
+                )
             scale = min((width - _LESS) / max(across, 1), (_HIGHEST - _LESS) / max(down, 1))
             with closing(page.render(scale=scale, rev_byteorder=True)) as bitmap:
                 return {}, _png(bitmap.to_numpy())
@@ -93,9 +95,11 @@ def image(path: Path, number: int, width: int, mime: str) -> tuple[dict[str, Any
 def _read_page(page: pdfium.PdfPage, text: pdfium.PdfTextPage, number: int) -> ShownPage:
     count, handle = text.count_chars(), ctypes.cast(text.raw, _POINTER).value
     codes = _codes(text, handle, count)
-    small = np.where(codes < len(_IS_SHOWN), codes, ord("x"))  # letters beyond are like others
-    lines = _ENDS_LINE[small].cumsum()
-    kept = np.flatnonzero(_IS_SHOWN[small])
+    is_hyphen = (codes == _HYPHENS[0]) | (codes == _HYPHENS[1])
+    ends = is_hyphen | (codes == _LINE_ENDS[0]) | (codes == _LINE_ENDS[1])
+    lines = ends.cumsum() - ends
+    kept = np.flatnonzero(shown_among(codes) | is_hyphen)
+    codes[is_hyphen] = ord(MARK)
     boxes = _boxes(handle, kept.tolist())
     for at in np.flatnonzero(boxes[:, 3] - boxes[:, 1] < _THIN):
         boxes[at] = text.get_charbox(int(kept[at]), loose=True)
