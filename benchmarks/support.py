@@ -4,7 +4,7 @@
 
 Altered sentences: each chunk of the corpora in `retrieval` (see `benchmarks.retrieval`) gives its sentences as they are, reworded
 in ways that keep their meaning, and changed in ways that do not. Each cites the chunk; four others of the corpus are passages, too.
-Conditions, attributions and second clauses are dropped from sentences of the corpora and of the pages in `support`.
+Conditions, attributions and clauses are dropped from sentences of the corpora and of the pages in `support`; questions become statements.
 
 Human labels: the claims in `support/wice_dev.jsonl`, each citing the chunks of its page. The score of a claim is that of the best chunk.
 It is compared with the share of the claim's words, weighted by idf, that the best window of one to five sentences has.
@@ -58,17 +58,22 @@ _SAY = (
     "say|says|said|claim|claims|claimed|argue|argues|argued|believe|believes|believed|suggest|suggests|suggested|"
     "alleged|reported|stated|thought|warned"
 )
+_CLAUSE_ALONE = r"(?:the|it|they|he|she|[A-Z]\w+) [^,;:]{15,}"
 _DROPPED = {
     "condition": (
-        r"(?:If|Unless|When|Whenever|Provided|Assuming|Once)\b [^,.;:]{8,120}, (?:then )?([^;:]{20,}\.)",
-        r"([^;:]{20,}?),? (?:if|unless|provided that|as long as) [^,.;:]{8,}\.",
+        r"(?:If|Unless|When|Whenever|Provided|Assuming|Once|Should|As long as|In case|Except)\b [^,.;:]{8,120}, (?:then )?([^;:]{20,}\.)",
+        r"([^;:]{20,}?),? (?:if|unless|provided that|as long as|in case|except) [^,.;:]{8,}\.",
     ),
     "attribution": (
         rf"[^,.;:]{{3,80}}? (?:{_SAY}) that ([^;:]{{20,}}\.)",
         r"According to (?!the (?:report|article|text)\b)[^,.;:]{3,80}, ([^;:]{20,}\.)",
         rf"[\"“]?([^;:]{{20,}}?),[\"”]? (?:\w+ ){{0,3}}(?:{_SAY})(?: [^,;:]{{0,60}})?\.",
     ),
-    "part": (r"([A-Z][^,;:]{20,}), (?:and|but) (?:the|it|they|he|she|[A-Z]\w+) [^,;:]{15,}\.",),
+    "part": (rf"([A-Z][^,;:]{{20,}}), (?:and|but) {_CLAUSE_ALONE}\.",),
+    "question": (r"([A-Z][^;:?]{20,})\?",),
+    "beside": (
+        rf"(?!(?:If|When|Whenever|Unless|Once|According|Should)\b)[A-Z](?:(?! that )[^,;:]){{20,}}, (?:and|but) ({_CLAUSE_ALONE}\.)",
+    ),
 }
 _ID = "0190a1b2-7c3d-7e4f-8a5b-{:012x}"
 
@@ -125,7 +130,7 @@ def variants(sentence: str, chunk: str, chance: random.Random) -> Sentences:
 
 
 def dropped(data: Path) -> Iterator[Case]:
-    """Sentences without their condition, without who says so, and without their second clause."""
+    """Sentences without their condition, without who says so, without a clause, and questions as statements."""
     corpora = [
         one.read_text(encoding="utf-8") for one in sorted((data / "retrieval" / "corpora").glob("*.md"))
     ]
@@ -195,7 +200,9 @@ def altered(data: Path) -> list[Result]:
         result("foreign", "a figure from elsewhere in the chunk", 0, 0.1),
         result("condition", "condition dropped", 0, 0.05),
         result("attribution", "attribution dropped", 0, 0.05),
+        result("question", "question as a statement", 0, 0.05),
         result("part", "second clause dropped", 0.8, 1),
+        result("beside", "first clause dropped", 0.8, 1),
     ]
 
 

@@ -1,7 +1,7 @@
 """Finds a value in a text: the quote and its offsets, or None.
 
 A value is searched verbatim, then regardless of typography (case, white space, dashes, quotes, ligatures). A number also matches
-`1,000`, `1.000`, `1 000` or `1 thousand`, a small one also `two` or `twice`, a date also `15th of January, 2024`. With `near`, the place nearest
+`1,000`, `1.000`, `1 000` or `1 thousand`, one below a hundred also `two` or `twice`, a date also `15th of January, 2024`. With `near`, the place nearest
 to that name wins, in any notation. Numbers of list items do not count. Matches begin and end at word boundaries: 5 is not in 15.
 Nothing is guessed: paraphrases and booleans are not found.
 """
@@ -17,7 +17,7 @@ from typing import Any
 from whence.text.cjk import UNSPACED
 from whence.text.dates import dates_in, read_date
 from whence.text.names import fold, name_key
-from whence.text.word_lists import word_list
+from whence.text.word_lists import NUMBERS, SMALL, TENS
 
 MAX_QUOTE = 500
 """Maximum characters from the first to the last item of a list. Beyond that, only the first item is quoted."""
@@ -33,9 +33,10 @@ _GAP = re.compile(r"\s\s+|[^\S ]")
 """White space other than a single space."""
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
 _THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+\Z)", re.ASCII)
-_COUNT = re.compile(r"(?<![\w.,:/-])(?:1[0-2]|[1-9])(?![\w:/-]|[.,]\w)", re.ASCII)
-_COUNTED = word_list("english", "cardinals")[1:13]
-"""One to twelve."""
+_COUNT = re.compile(r"(?<![\w.,:/-])[1-9]\d?(?![\w:/-]|[.,]\w)", re.ASCII)
+_SPELLED = re.compile(
+    rf"\b(?ai:(?:{'|'.join(TENS)})(?:[ -](?:{'|'.join(SMALL[1:10])}))?|{'|'.join(SMALL[1:])})\b"
+)
 _TIMES = {"1": "once", "2": "twice"}
 _SMALL_NUMBER = re.compile(r"-?\d{1,2}", re.ASCII)
 _BEFORE_ITEM = re.compile(r"[ \t>#*(-]*")
@@ -105,12 +106,12 @@ class SearchableText:
         """The places of the value as written. If there are none, or `everywhere`, also of numbers in words and dates in other notations."""
         plain = wanted.strip()
         places = self._all_places(wanted)
-        if is_small_number(wanted):
-            places = [place for place in places if not self._is_item(*place)]
+        if is_small_number(wanted) or _SPELLED.search(wanted):
+            places = self._whole(places)
         # "One" is often not a number, so it counts only if there is no `1`.
         if places and not (everywhere and plain != "1"):
             return places
-        in_words = [place for word in _words(plain) for place in self._all_places(word)]
+        in_words = self._whole(place for word in _words(plain) for place in self._all_places(word))
         return [*places, *in_words, *self._places_of_date(plain)]
 
     def _places_of_date(self, plain: str) -> list[tuple[int, int]]:
@@ -134,6 +135,12 @@ class SearchableText:
         line = self.text.rfind("\n", 0, start) + 1
         is_first = _BEFORE_ITEM.fullmatch(self.text, line, start) is not None
         return is_first and _BEHIND_ITEM.match(self.text, end) is not None
+
+    def _whole(self, places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Without numbers of list items and parts of numbers in words: `five` is not in `twenty-five`."""
+        numbers = [found.span() for found in _SPELLED.finditer(self.text)]
+        inside = {at for start, end in numbers for at in range(start + 1, end)}
+        return [place for place in places if inside.isdisjoint(place) and not self._is_item(*place)]
 
     def _all_places(self, wanted: str) -> list[tuple[int, int]]:
         exact = list(_occurrences(wanted.strip(), self.text))
@@ -161,12 +168,21 @@ def is_small_number(value: Any) -> bool:
 
 
 def _words(wanted: str) -> Iterator[str]:
-    """Spells out numbers: `1 hour` as `one hour`; `2` alone also as `twice`."""
-    spelled = _COUNT.sub(lambda found: _COUNTED[int(found[0]) - 1], wanted)
-    if spelled != wanted:
-        yield spelled
+    """Numbers below a hundred in words or digits: `1 hour` as `one hour` and back; `2` alone also as `twice`."""
+    spelled = _COUNT.sub(lambda found: _spelled(int(found[0])), wanted)
+    digits = _SPELLED.sub(
+        lambda found: str(sum(NUMBERS[word] for word in re.split("[ -]", found[0].lower()))), wanted
+    )
+    yield from dict.fromkeys(one for one in (spelled, spelled.replace("-", " "), digits) if one != wanted)
     if wanted in _TIMES:
         yield _TIMES[wanted]
+
+
+def _spelled(number: int) -> str:
+    if number < len(SMALL):
+        return SMALL[number]
+    tens, ones = divmod(number, 10)
+    return f"{TENS[tens - 2]}-{SMALL[ones]}" if ones else TENS[tens - 2]
 
 
 def written_plainly(value: Any) -> str:

@@ -11,7 +11,7 @@ from whence.chunk.boundaries import Sentence, sentences
 from whence.text.content_words import words
 
 SHARED = 0.6
-"""Minimum share of the description's content words that the sentence has. docs/extraction.md has the measurement."""
+"""Minimum share of the description's content words that the sentence has. docs/benchmarks.md has the measurement."""
 _FEWEST = 3
 """Words of a description. Fewer say too little to tell where they come from."""
 _NOT = re.compile(r"\b(?:no|not|never|none|nor|neither|without|cannot)\b|n['\u2019]t\b", re.IGNORECASE)

@@ -10,7 +10,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, compress
+from operator import not_
 from struct import Struct
 from threading import Lock
 from typing import NamedTuple
@@ -38,6 +39,7 @@ _LETTER = re.compile(r"[^\W_]")
 _AROUND = ".-'’"
 # A space for each ASCII character that is not part of a word.
 _SPACES = bytes(code if WORD.match(chr(code)) or chr(code) in _AROUND else ord(" ") for code in range(256))
+_IN_RUNS = frozenset(chr(code) for code in range(128) if _SPACES[code] != ord(" "))
 _BROKEN = re.compile(r"[.-]{2}")  # dots or dashes between words, not inside one
 _SECTION = re.compile(rf"([{UNSPACED}]+)|[^{UNSPACED}]+")
 _SEAM = re.compile(r"[-._]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
@@ -89,12 +91,22 @@ class Lexer:
     def spans(self, text: str, keys: frozenset[int]) -> list[tuple[int, int]]:
         """The spans of the text's terms with one of the keys, in order; spans that touch or overlap are merged."""
         return merged(
-            (match.start() + piece.start, match.start() + piece.end)
-            for match in WORD.finditer(text)
-            if not keys.isdisjoint(self._known[match[0]])
-            for piece in self.pieces(match[0])
+            (at + piece.start, at + piece.end)
+            for at, word in self._having(text, keys)
+            for piece in self.pieces(word)
             if piece.term is not None and key(piece.term) in keys
         )
+
+    def _having(self, text: str, keys: frozenset[int]) -> list[tuple[int, str]]:
+        """The words that have one of the keys, each with its offset, in order."""
+        if not text.isascii():
+            words = ((match.start(), match[0]) for match in WORD.finditer(text))
+            return [(at, word) for at, word in words if not keys.isdisjoint(self._known[word])]
+        # Most words have none of the keys. This looks at each different word once, without a line of Python for it.
+        runs = list(set(words_of(text)))
+        have = map(not_, map(keys.isdisjoint, map(self._known.__getitem__, runs)))
+        found = ((at, run) for run in compress(runs, have) for at in _places(text, run))
+        return sorted((at + len(run) - len(word), word) for at, run in found if (word := run.lstrip(_AROUND)))
 
     def alone(self, text: str) -> list[str]:
         """Single characters of scripts without spaces that are words by themselves; longer runs give pairs."""
@@ -110,8 +122,14 @@ class Lexer:
 
     def pieces(self, word: str) -> list[Piece]:
         """The pieces of one match of `WORD`."""
+        bare = word.rstrip(_AROUND)
+        if (
+            bare.isascii() and bare.isalpha() and (bare[1:].islower() or bare.isupper())
+        ):  # most words: no seams
+            place = self._stem(bare)
+            return [Piece(0, len(bare), place, None if bare.lower() in self._stop else place)]
         found: list[Piece] = []
-        for section in _SECTION.finditer(word.rstrip(_AROUND)):
+        for section in _SECTION.finditer(bare):
             if section[1]:
                 found += _pairs(section[0], section.start())
             else:
@@ -181,6 +199,16 @@ def words_of(text: str) -> list[str]:
     """The words of a text, with punctuation at their ends."""
     # For ASCII this takes a third of the time.
     return text.encode().translate(_SPACES).decode().split() if text.isascii() else WORD.findall(text)
+
+
+def _places(text: str, run: str) -> Iterator[int]:
+    """Where the run stands in an ASCII text, not as part of a longer one."""
+    at = text.find(run)
+    while at >= 0:
+        end = at + len(run)
+        if text[at - 1 : at] not in _IN_RUNS and text[end : end + 1] not in _IN_RUNS:
+            yield at
+        at = text.find(run, end)
 
 
 def plain_word(word: str) -> str | None:

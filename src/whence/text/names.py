@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 
 from whence.text.cjk import UNSPACED
 
@@ -59,18 +60,27 @@ def identifier_key(name: str) -> str:
 
 def _bared(text: str) -> str:
     """Strips quotes, brackets and punctuation around the text. Brackets that belong to it stay: `f(x)`."""
+    start, end, left = 0, len(text), Counter(c for c in text if c in _BRACKETS or c in _OPENED_BY)
     while True:
-        bare = text.lstrip(_AROUND).rstrip(_BEHIND)
-        opening, closing = bare[:1], bare[-1:]
-        if opening in _BRACKETS and _BRACKETS[opening] == closing and opening not in bare[1:]:
-            bare = bare[1:-1]
-        elif opening in _BRACKETS and _BRACKETS[opening] not in bare:
-            bare = bare[1:]
-        elif closing in _OPENED_BY and _OPENED_BY[closing] not in bare:
-            bare = bare[:-1]
-        if bare == text:
-            return text
-        text = bare
+        while start < end and text[start] in _AROUND:
+            start += 1
+        while start < end and text[end - 1] in _BEHIND:
+            end -= 1
+        if start == end:
+            return ""
+        opening, closing = text[start], text[end - 1]
+        pair = _BRACKETS.get(opening)
+        if pair is not None and pair == closing and left[opening] == 1:
+            start, end = start + 1, end - 1
+            left.subtract((opening, closing))
+        elif pair is not None and not left[pair]:
+            start += 1
+            left.subtract(opening)
+        elif closing in _OPENED_BY and not left[_OPENED_BY[closing]]:
+            end -= 1
+            left.subtract(closing)
+        else:
+            return text[start:end]
 
 
 def display_name(name: str) -> str:

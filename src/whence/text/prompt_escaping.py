@@ -13,11 +13,15 @@ BRACKETS = "[]【】［］"
 MASKS = "⁅⁆⦋⦌⦍⦎"
 """Brackets that replace those of the documents in a prompt."""
 UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+LIGHTRAG_ID = r"(?:doc|chunk)-[0-9a-fA-F]{32}(?:-[0-9A-Za-z_-]{1,60})?"
+"""Of a chunk in LightRAG: `chunk-<md5>`, `doc-<md5>-chunk-007`."""
+SOURCE_ID = f"(?:{UUID}|{LIGHTRAG_ID})"
+"""Of whatever an answer may cite."""
 
 _MASKED = str.maketrans(BRACKETS, MASKS)
 _RESTORED = str.maketrans(MASKS, BRACKETS)
 _BRACKETED = re.compile(rf"[\[【［]([^{re.escape(BRACKETS)}\n]{{1,400}})[\]】］]")
-_ID = re.compile(UUID)
+_ID = re.compile(SOURCE_ID)
 _FORGED = re.compile(
     r"<(?=\s{0,9}/?\s{0,9}passage"  # the fence of a chat prompt
     r"|\||/?s>|<\s{0,9}/?sys|/?(?:start|end)_of_turn>|/?(?:bos|eos|pad|unk|think)>)",  # control words of models

@@ -209,6 +209,47 @@ def test_what_is_supported(sentence: str, passage: str, wanted: Level | None) ->
     assert level(sentence, passage) == wanted
 
 
+LEFT = "He left the team in May."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "passage", "wanted"),
+    [
+        ("The price rose.", "According to Dr. Smith, the price rose.", None),
+        ("The price rose.", "According to J. B. Smith of St. Ives, the price rose.", None),
+        ("The price rose.", "The tower fell on Dr. Smith. The price rose.", "verbatim"),
+        ("The door opens.", "In case of fire, the door opens.", None),
+        ("The door opens.", "In case of fire the door opens.", None),
+        ("The door opens.", "The door opens in case of fire.", None),
+        ("The lease holds.", "The lease holds as long as the rent is paid.", None),
+        ("The lease holds.", "As long as the rent is paid, the lease holds.", None),
+        ("Close the tap.", "Should the valve leak, close the tap.", None),
+        ("The pump stops.", "Should the valve leak, the alarm rings, and the pump stops.", None),
+        ("The pump stops.", "If the valve leaks, the alarm rings, and the pump stops.", None),
+        ("Wages fell.", "Critics claim that the price rose, and that wages fell.", None),
+        ("The ferry runs daily.", "The ferry runs daily, except on Sundays.", None),
+        ("The ferry runs daily.", "Except on Sundays, the ferry runs daily.", None),
+        ("The port is 8080.", "Is the port 8080?", None),
+        ("The port is 8080.", "Is the port 8080? The port is 8080.", "verbatim"),
+        ("Is the port 8080?", "Is the port 8080?", "verbatim"),
+        ("Refunds are paid.", "Refunds are paid, provided the receipt is kept.", None),
+        ("Refunds are paid.", "Refunds are paid provided that the receipt is kept.", None),
+        (LEFT, "He was told to rest, and he left the team in May.", "verbatim"),
+        (LEFT, "He left the team in May, and he was told to rest.", "verbatim"),
+        (LEFT, "He fell when it rained, and he left the team in May.", "verbatim"),
+        (LEFT, "He was once mayor, but he left the team in May.", "verbatim"),
+        (LEFT, "The ship was provided by the council, and he left the team in May.", "verbatim"),
+        (LEFT, "The tower was expected to fall, but he left the team in May.", "verbatim"),
+        (LEFT, "1. He left the team in May.", "verbatim"),
+        (LEFT, "The tower fell. 2. He left the team in May.", "verbatim"),
+    ],
+)
+def test_a_clause_is_supported_if_its_sentence_asserts_it(
+    sentence: str, passage: str, wanted: Level | None
+) -> None:
+    assert level(sentence, passage) == wanted
+
+
 def test_passages_support_a_sentence_together_if_each_says_a_part() -> None:
     kiln, wall, other = (
         read(text)

@@ -87,6 +87,9 @@ def test_of_several_places_the_one_near_the_name() -> None:
             "2025-03-01",
             "1st of March, 2025",
         ),
+        ("Alpha has twenty-five rooms and 5 doors.", 25, "twenty-five"),
+        ("Alpha has twenty five rooms.", "25 rooms", "twenty five rooms"),
+        ("Alpha has 3 wind turbines.", "three wind turbines", "3 wind turbines"),
         # "One" is often no number.
         ("Alpha, one of the rules, allows 1 try.", 1, "1"),
         ("Alpha allows one try.", 1, "one"),
@@ -96,6 +99,15 @@ def test_also_of_places_in_several_notations(text: str, value: Any, quote: str) 
     span = ground(value, text, near="Alpha")
     assert span is not None
     assert (span.quote, text[span.start : span.end]) == (quote, quote)
+
+
+@pytest.mark.parametrize("value", [5, 20, "five rooms", "5 rooms"])
+def test_a_part_of_a_number_in_words_is_no_place(value: Any) -> None:
+    assert ground(value, "Alpha has twenty-five rooms.", near="Alpha") is None
+
+
+def test_the_number_of_an_item_is_no_number_in_words() -> None:
+    assert ground("three", "3. Alpha opens the valve.", near="Alpha") is None
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ class TestWhatASeedSays:
         ("text", "said"),
         [
             ("must support OAuth for login", {"name": "OAuth 2.0", "description": "Users log in by OAuth"}),
-            ("tokens must expire within 1 hour", {"name": "Token expiry", "description": "One hour"}),
+            ("tokens must expire within 1 hour", {"name": "Token expiry", "description": "Sixty minutes"}),
             ("The Payment Gateways of the shop", {"name": "Payment Gateway"}),
             ("sign in with their Google account", {"name": "Google login", "priority": "high"}),
             ("Nothing of all that.", {"name": "Omega", "effort": 77}),

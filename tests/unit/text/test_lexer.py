@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from whence.errors import BadInput
-from whence.text.lexer import LANGUAGES, key, lexer
+from whence.text.lexer import LANGUAGES, key, lexer, merged
 
 ENGLISH = lexer("english")
 SIMPLE = lexer("simple")
@@ -148,3 +148,32 @@ def test_what_stands_around_a_word_does_not_change_it(before: str, after: str) -
 def test_case_makes_no_difference_to_words_of_one_part(text: str) -> None:
     text = text.lower()
     assert SIMPLE.keys(text) == SIMPLE.keys(text.title().lower())
+
+
+@given(
+    words=st.lists(
+        st.sampled_from(
+            [
+                "rivers",
+                "River",
+                "RIVER",
+                "e-mail",
+                "riverBank",
+                "x",
+                "3.5",
+                "don't",
+                "-river",
+                "river.",
+                "ríver",
+            ]
+        ),
+        max_size=12,
+    ),
+    glue=st.sampled_from([" ", ", ", "--", "-", ".", "'", "_", "(", "\n"]),
+)
+def test_spans_of_words_with_signs_between_them(words: list[str], glue: str) -> None:
+    reader, text = lexer("english"), glue.join(words)
+    keys = frozenset(reader.keys("river e-mail x"))
+    pieces = [(at + each.start, at + each.end, each.term) for at, each in reader.pieces_of(text)]
+    expected = merged((start, end) for start, end, term in pieces if term is not None and key(term) in keys)
+    assert reader.spans(text, keys) == expected

@@ -1,15 +1,14 @@
 """Finds the place where a passage says a sentence: the same content words in the same order. Pure.
 
-Only adverbs of the passage may be missing, and a clause may have moved from the end to the start or back. The place may be a part of
-a sentence that begins and ends like a clause, if no word of the clause outside it turns what it says ("not", "only") and none of the
-sentence makes it a condition or a report ("if", "claim"). So a changed figure, name, negation or direction never matches.
+Only adverbs of the passage may be missing, and a clause may have moved. The place may be a part of a sentence that begins and ends like
+a clause, if no word of the clause outside it turns what it says ("not") and none makes it a question, condition or report.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from whence.chat.support.reading import ADJACENT, COMMA, JOINT, SENTENCE_END, Reading, Token
+from whence.chat.support.reading import ADJACENT, CLAUSE, COMMA, END, JOINT, LISTS, Reading, Token
 
 Level = Literal["verbatim", "close", "loose", "none"]
 SCORES: Mapping[Level, float] = {"verbatim": 1.0, "close": 0.9, "loose": 0.8, "none": 0.0}
@@ -71,7 +70,7 @@ def _places(said: Sequence[Token], passage: Reading) -> Iterator[list[int]]:
                 at += 1
             if at == len(content) or content[at].key != word.key:
                 break
-            if before.after < JOINT and any(one.after == SENTENCE_END for one in content[place[-1] : at]):
+            if before.after < JOINT and any(one.after >= END for one in content[place[-1] : at]):
                 break  # the end of one sentence and the start of the next
             place.append(at)
         yield place
@@ -89,7 +88,7 @@ def _exchanged(said: Sequence[Token], passage: Reading) -> Iterator[list[int]]:
         for place in _places(turned, passage):
             if len(place) == len(said):
                 border = max(one.after for one in passage.content[place[-cut - 1] : place[-cut]])
-                if max(border, said[cut - 1].after) >= JOINT and border < SENTENCE_END:
+                if max(border, said[cut - 1].after) >= JOINT and border < END:
                     yield place
 
 
@@ -118,11 +117,16 @@ def _is_clause(passage: Reading, place: Sequence[int]) -> bool:
 
 
 def _is_turned(passage: Reading, place: Sequence[int]) -> bool:
-    """Whether the rest of the clause has a word that turns it, or the rest of the sentence one that governs it."""
-    before, behind = _around(passage, place, SENTENCE_END)
-    if any(one.governs for one in (*before, *behind)) or any(one.opens for one in before):
+    """Whether another word turns the clause or governs it, or its sentence begins with a condition."""
+    before, behind = _around(passage, place, CLAUSE)
+    if _any("governs", (*before, *behind)) or _any("opens", before):
         return True
-    return any(one.turns for part in _around(passage, place, COMMA) for one in part)
+    lead = _around(passage, place, END)[0][:1]
+    return _any("leads", lead) or any(_any("turns", part) for part in _around(passage, place, COMMA))
+
+
+def _any(listed: str, tokens: Sequence[Token]) -> bool:
+    return any(one.key in LISTS[listed] for one in tokens)
 
 
 def _around(passage: Reading, place: Sequence[int], border: int) -> tuple[Sequence[Token], Sequence[Token]]:

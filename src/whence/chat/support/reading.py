@@ -7,10 +7,12 @@ Scripts without spaces are read character by character. Number words and months 
 import re
 import tomllib
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import NamedTuple
 
+from whence.chunk import sentences
 from whence.text.cjk import UNSPACED
 from whence.text.content_words import words
 from whence.text.dates import MONTHS
@@ -18,20 +20,19 @@ from whence.text.lexer import fold
 from whence.text.word_lists import NUMBERS, SMALL, TENS, ZEROS
 
 _DATA = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
-_NEUTRAL, _JOINTS, _TURNS, _GOVERNS, _OPENS = (
-    frozenset(map(fold, _DATA[name].split())) for name in ("neutral", "joints", "turns", "governs", "opens")
-)
-_AS_WRITTEN = _NEUTRAL | _TURNS | _GOVERNS | _OPENS
-_ADVERBS = tuple(_DATA["adverbs"].split())
-_DOCUMENT, _BY, _SAYS = _DATA["document"], _DATA["by"], _DATA["says"]
+LISTS = {name: frozenset(map(fold, str(listed).split())) for name, listed in _DATA.items()}
+LISTS["leads"] |= LISTS["governs"] | LISTS["opens"]
+_NEUTRAL, _RELATIVES, _CONJUNCTIONS = LISTS["neutral"], LISTS["relatives"], LISTS["conjunctions"]
+_AS_WRITTEN = _NEUTRAL | LISTS["turns"] | LISTS["leads"]
+_DOCUMENT, _BY, _SAYS, _ADVERBS = _DATA["document"], _DATA["by"], _DATA["says"], tuple(_DATA["adverbs"])
 _ORIGIN = re.compile(
     rf"\A\W*{_BY}{_DOCUMENT},|\A\W*{_DOCUMENT}{_SAYS}|,?\s{_BY}{_DOCUMENT}\W*\Z", re.IGNORECASE | re.VERBOSE
 )
 
-ADJACENT, FUNCTION_WORDS, JOINT, COMMA, SENTENCE_END = range(5)
-"""What lies between two content words."""
+ADJACENT, FUNCTION_WORDS, JOINT, COMMA, CLAUSE, END = range(6)
+"""What lies between two content words. CLAUSE: a comma and "and" or "but"."""
 _LINE = r"[\n-\r\x1c-\x1e\x85\u2028\u2029]"
-_STOP = re.compile(rf"[.!?;。！？；।؟…]|{_LINE}\s*(?:{_LINE}|[-*#•|>])")
+_STOP = re.compile(rf"[;；]|{_LINE}\s*(?:{_LINE}|[-*#•|>])")
 _PAUSE = re.compile(rf"[,:：()\[\]{{}}|、，—–\"“”«»]|{_LINE}|\s[-*#]+\s")
 
 # ASCII letters only: without case, a long s would match `s`, and the look-up of the word would fail.
@@ -43,6 +44,7 @@ _MONTH = rf"(?ai:{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in MONTHS)}|sep
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _TOKEN = re.compile(
     r"[\[⁅]\d{1,3}[\]⁆]"  # a note of the document
+    rf"|\b(?P<condition>{_DATA['conditions']})\b"
     r"|(?<![\w.,:/-])(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])-(?P<day>[0-3]\d)(?![\w-])"
     rf"|\b(?P<date>{_MONTH}\s+{_DAY}|{_DAY}\s+(?:of\s+)?{_MONTH})(?![\w:]|[.,]\d)(?:,?\s+(?P<in_year>\d{{4}})\b)?"
     r"|(?<![\w.,:/])(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s*(?P<half>[ap])\.?m\b"
@@ -50,7 +52,7 @@ _TOKEN = re.compile(
     rf"(?P<number>\d+(?:[.,:/]\d+)*)(?:(?:st|nd|rd|th)\b)?(?:{_SCALE})?"
     rf"|\b(?P<spelled>(?:{_BELOW_HUNDRED}|a(?=\s+hundred\b))(?:\s+hundred\b(?:(?:\s+and)?\s+{_BELOW_HUNDRED})?)?)"
     rf"(?:{_SCALE.replace('scale', 'spelled_scale')})?"
-    rf"|(?P<word>[{UNSPACED}]|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*\d*|[%‰°$¢€£¥₠-⃏<>=≤≥≠±×÷+−])",
+    rf"|(?P<word>[{UNSPACED}]|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*\d*|[%‰°$¢€£¥₠-⃏<>=≤≥≠±×÷+−?？؟])",
     re.IGNORECASE,
 )
 _NEGATED = re.compile(r"(?:n['’]t|(?<=can)not)\Z")
@@ -63,24 +65,12 @@ class Token(NamedTuple):
     end: int
     place: int
     """Index among all words of the text."""
-    after: int = SENTENCE_END
-    """What follows: ADJACENT to SENTENCE_END."""
-
-    @property
-    def turns(self) -> bool:
-        return self.key in _TURNS
-
-    @property
-    def governs(self) -> bool:
-        return self.key in _GOVERNS
-
-    @property
-    def opens(self) -> bool:
-        return self.key in _OPENS
+    after: int = END
+    """What follows: ADJACENT to END."""
 
     @property
     def is_adverb(self) -> bool:
-        return self.key.endswith(_ADVERBS) and not (self.turns or self.governs)
+        return self.key.endswith(_ADVERBS) and self.key not in LISTS["turns"] | LISTS["governs"]
 
 
 class Reading(NamedTuple):
@@ -101,10 +91,12 @@ def read(text: str) -> Reading:
     keys = ((key, found) for found in _TOKEN.finditer(text) for key in _keys(found))
     found = [Token(key, one.start(), one.end(), place) for place, (key, one) in enumerate(keys)]
     content = [one for one in found if one.key not in _NEUTRAL]
+    ends = [*(one.end_offset for one in sentences(text)), len(text)]
     for at in range(len(content) - 1):
         one, following = content[at : at + 2]
-        between = found[one.place + 1 : following.place]
-        content[at] = one._replace(after=_separation(text[one.end : following.start], between))
+        between = [word.key for word in found[one.place + 1 : following.place]]
+        is_end = ends[bisect_left(ends, one.end)] <= following.start
+        content[at] = one._replace(after=_separation(text[one.end : following.start], between, is_end=is_end))
     places: dict[str, list[int]] = {}
     for at, one in enumerate(content):
         places.setdefault(one.key, []).append(at)
@@ -112,19 +104,23 @@ def read(text: str) -> Reading:
     return Reading(tuple(content), written, places)
 
 
-def _separation(text: str, function_words: list[Token]) -> int:
-    if _STOP.search(text):
-        return SENTENCE_END
+def _separation(text: str, function_words: list[str], *, is_end: bool) -> int:
+    if is_end or _STOP.search(text):
+        return END
+    is_relative = not _RELATIVES.isdisjoint(function_words)
     if _PAUSE.search(text):
-        return COMMA
-    if any(one.key in _JOINTS for one in function_words):
+        return COMMA if is_relative or _CONJUNCTIONS.isdisjoint(function_words[:1]) else CLAUSE
+    # A stop inside a sentence is that of a title or of an item's number.
+    if is_relative or "." in text or not _CONJUNCTIONS.isdisjoint(function_words):
         return JOINT
     return FUNCTION_WORDS if function_words else ADJACENT
 
 
 def _keys(found: re.Match[str]) -> Iterator[str]:
     """The parts of a date come in one order, and a currency after its amount."""
-    if found["year"]:
+    if found["condition"]:
+        yield "if"
+    elif found["year"]:
         yield from (found["day"].lstrip("0"), _MONTHS[int(found["month"]) - 1], found["year"])
     elif found["date"]:
         yield "".join(filter(str.isdigit, found["date"]))
