@@ -1,0 +1,1 @@
+"""Moves knowledge in and out: bundles of projects, lines of JSON, working directories of LightRAG."""
