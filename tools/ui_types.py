@@ -1,4 +1,4 @@
-"""Writes ui/src/api/openapi.json, from which the types of the pages are made: `make ui`. A test fails if it is out of date.
+"""Writes clients/typescript/openapi.json, from which the types of the TypeScript client and of the pages are made: `make ui`. A test fails if it is out of date.
 
 It is the OpenAPI document without its words, so that a better description changes nothing here.
 """
@@ -10,7 +10,7 @@ from typing import Any
 from whence.settings import Settings
 from whence.web.server import create_app
 
-FILE = Path(__file__).parent.parent / "ui" / "src" / "api" / "openapi.json"
+FILE = Path(__file__).parent.parent / "clients" / "typescript" / "openapi.json"
 _WORDS = frozenset(("description", "summary", "title", "example", "examples", "tags"))
 _FIRST_ERROR = "400"
 

@@ -20,6 +20,8 @@ def test_projects(hosted: "Installation") -> None:
     created = hosted.json("projects", "create", "Manuals", "--description=of machines", "--extraction=manual")
     assert created["config"] == {
         "extraction": "manual",
+        "lightragKey": None,
+        "lightragUrl": None,
         "extractor": None,
         "context": None,
         "chunking": None,
@@ -179,6 +181,8 @@ def test_what_is_chosen_for_a_project_is_set_and_shown(hosted: "Installation") -
     shown = hosted.json("projects", "show", "Manuals")
     chosen = {
         "extraction": "auto",
+        "lightragKey": None,
+        "lightragUrl": None,
         "extractor": "rules",
         "context": None,
         "chunking": None,
@@ -195,6 +199,8 @@ def test_what_is_chosen_for_a_project_is_set_and_shown(hosted: "Installation") -
     back = hosted.json("projects", "set", "Manuals", *reset)
     assert back["config"] == {
         "extraction": None,
+        "lightragKey": None,
+        "lightragUrl": None,
         "extractor": "rules",
         "context": None,
         "chunking": None,
@@ -234,6 +240,8 @@ def test_what_is_set_must_be_known(hosted: "Installation") -> None:
     config = hosted.json("projects", "show", "default")["config"]
     assert config == {
         "extraction": None,
+        "lightragKey": None,
+        "lightragUrl": None,
         "extractor": None,
         "context": None,
         "chunking": None,

@@ -1,8 +1,10 @@
 """`--help`: instant, complete, and true about exit codes."""
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,6 +33,23 @@ HEAVY = (
     "whence.store",
     "whence.web",
 )
+NOT_FOR_SEARCH = (
+    "attr",
+    "croniter",
+    "dateutil",
+    "fastapi",
+    "httpcore",
+    "httpx",
+    "procrastinate",
+    "pygments",
+    "rich",
+    "starlette",
+    "uvicorn",
+    "whence.fetch.run",
+    "whence.jobs",
+    "whence.web",
+)
+"""Takes a quarter of the time of all imports."""
 SCRIPT = """
 import json, sys
 sys.argv = ["whence", *json.loads(sys.argv[1])]
@@ -56,15 +75,30 @@ def test_help(fresh: "Installation") -> None:
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)])
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(arguments)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout
-    loaded = json.loads(done.stderr)
-    assert not [
-        name for name in loaded if name in HEAVY or name.startswith(tuple(f"{one}." for one in HEAVY))
-    ]
+    loaded = _loaded(arguments, env=os.environ)
+    assert not _among(loaded, HEAVY)
     assert "asyncio" not in loaded
+
+
+def test_search_loads_only_what_it_needs(hosted: "Installation") -> None:
+    loaded = _loaded(["search", "anything"], env=hosted.environment({"WHENCE_EMBEDDER": "hash"}))
+    assert "whence.search" in loaded
+    assert not _among(loaded, NOT_FOR_SEARCH)
+
+
+def _loaded(arguments: list[str], *, env: Mapping[str, str]) -> list[str]:
+    """The modules that a command has loaded at its end."""
+    run = [sys.executable, "-c", SCRIPT, json.dumps(arguments)]
+    done = subprocess.run(run, capture_output=True, text=True, check=True, env=env)
+    assert done.stdout
+    loaded: list[str] = json.loads(done.stderr)
+    return loaded
+
+
+def _among(loaded: list[str], unwanted: tuple[str, ...]) -> list[str]:
+    return [
+        name for name in loaded if name in unwanted or name.startswith(tuple(f"{one}." for one in unwanted))
+    ]
 
 
 def test_version(fresh: "Installation") -> None:

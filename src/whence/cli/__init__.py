@@ -6,12 +6,14 @@ import sys
 import click
 
 from whence import __version__
-from whence.cli.command import EXIT_FAILED
+from whence.cli.command import EXIT_FAILED, add_server_options
 from whence.errors import DatabaseUnavailable, SetupError, WhenceError
 
 COMMANDS = {
     "serve": "serve",
     "ingest": "ingest",
+    "import": "transfer",
+    "export": "transfer",
     "documents": "documents",
     "jobs": "jobs",
     "search": "search",
@@ -38,6 +40,9 @@ COMMANDS = {
 }
 """Commands, each with its module in this folder."""
 
+_KEYWORDS = {"import": "import_"}
+"""Commands whose name Python reserves, each with the name of its function."""
+
 EXIT_SETUP = 3
 EXIT_INTERRUPTED = 130
 
@@ -49,7 +54,10 @@ class _Commands(click.Group):
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(f"whence.cli.{COMMANDS[name]}"), name)
+        command: click.Command = getattr(
+            importlib.import_module(f"whence.cli.{COMMANDS[name]}"), _KEYWORDS.get(name, name)
+        )
+        add_server_options(command)
         return command
 
 

@@ -1,22 +1,22 @@
 """`whence ask`: an answer from the documents, with footnotes."""
 
 import re
+from contextlib import aclosing
 from pathlib import Path
 from string import ascii_lowercase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from whence.cli import options
-from whence.cli.command import App, find_project, on_app
+from whence.cli.command import App, Remote, find_project, is_remote, named_project, on_either
 from whence.cli.output import print_notes, printable, printed_json, shorten, wants_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
+    from collections.abc import AsyncGenerator, Sequence
 
-    from whence.api.chat import ChatQuestion
-    from whence.chat import Answer, Citation, Source
+    from whence.api.chat import ChatAnswer, ChatCitation, ChatQuestion, ChatSource, VerifiedEvent
+    from whence.chat import Source
 
 _SHOWN = 300
 _MARK = re.compile(r"(?<![\w\])])\[\d{1,3}\]")
@@ -45,9 +45,9 @@ _MARK = re.compile(r"(?<![\w\])])\[\d{1,3}\]")
     help="Write the evidence to a file: HTML, or PROV-JSON if it ends with .json.",
 )
 @options.json
-@on_app
+@on_either
 async def ask(
-    app: App,
+    base: App | Remote,
     *,
     question: str,
     project: str,
@@ -64,39 +64,67 @@ async def ask(
     The settings name the model; without one, sentences are quoted. Works with and without a running server. The exit
     code is 0 also if nothing was found, and 1 if the model failed.
     """
-    from whence.api.chat import ChatAnswer, ChatQuestion
-    from whence.store.keys import EVERYONE
+    from whence.api.chat import ChatQuestion
 
     given = {"message": question, "limit": limit, "verify": verify, "store": store}
     given |= {"conversationId": conversation, "includeUngrounded": include_ungrounded}
     asked = options.read_usage(ChatQuestion, given)
-    project_id = (await find_project(app, project)).id
+    if evidence is not None and is_remote(base) and not (store or conversation):
+        raise click.UsageError(
+            "--evidence needs --store or --conversation: a server has evidence of stored answers"
+        )
     if not (wants_json() or no_stream):
-        answer, notes = await _stream(app, project_id, asked)
+        answer, notes = await _print_stream(_stream(base, project, asked))
         _print_notes(answer, notes)
     else:
-        answer = await app.conversations.answer(project_id, asked, EVERYONE)
-        if not printed_json(ChatAnswer.of(answer)):
+        answer = await _answer(base, project, asked)
+        if not printed_json(answer):
             notes = Footnotes(answer.sources)
             click.echo(notes.feed(answer.response) + notes.close())
             _print_notes(answer, notes)
     if evidence is not None:
-        await _write_evidence(app, project_id, question, answer, evidence)
+        as_json = evidence.suffix == ".json"
+        if is_remote(base):
+            content = await _fetch_evidence(base, answer, as_json=as_json)
+        else:
+            content = await _make_evidence(base, project, question, answer, as_json=as_json)
+        with click.open_file(str(evidence), "wb") as out:
+            out.write(content)
+        click.echo(f"Evidence in {evidence}", err=True)
 
 
-async def _write_evidence(app: App, project_id: "UUID", question: str, answer: "Answer", path: Path) -> None:
+async def _answer(base: App | Remote, project: str, asked: "ChatQuestion") -> "ChatAnswer":
+    from whence.api.chat import ChatAnswer
+    from whence.store.keys import EVERYONE
+
+    if is_remote(base):
+        return await base.send("POST", "/chat", ChatAnswer, _as_request(asked, project))
+    project_id = (await find_project(base, project)).id
+    return ChatAnswer.of(await base.conversations.answer(project_id, asked, EVERYONE))
+
+
+def _as_request(asked: "ChatQuestion", project: str) -> dict[str, Any]:
+    given = asked.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return {**given, "project": named_project(project)}
+
+
+async def _fetch_evidence(remote: Remote, answer: "ChatAnswer", *, as_json: bool) -> bytes:
+    path = f"/answers/{answer.answer_id}/evidence.{'json' if as_json else 'html'}"
+    return b"".join([part async for part in remote.client.stream_bytes("GET", path)])
+
+
+async def _make_evidence(
+    app: App, project: str, question: str, answer: "ChatAnswer", *, as_json: bool
+) -> bytes:
     import orjson
 
-    from whence.api.chat import ChatAnswer
     from whence.conversations.shown import show_unstored
-    from whence.evidence_files import as_html, as_json, of_answer
+    from whence.evidence_files import as_html, of_answer
+    from whence.evidence_files import as_json as prov
 
-    shown = show_unstored(project_id, question, ChatAnswer.of(answer))
+    shown = show_unstored((await find_project(app, project)).id, question, answer)
     file = await of_answer(app.store, app.evidence, shown)
-    content = orjson.dumps(as_json(file)) if path.suffix == ".json" else as_html(file).encode()
-    with click.open_file(str(path), "wb") as out:
-        out.write(content)
-    click.echo(f"Evidence in {path}", err=True)
+    return orjson.dumps(prov(file)) if as_json else as_html(file).encode()
 
 
 class Footnotes:
@@ -106,12 +134,14 @@ class Footnotes:
     decides what is a citation: an id in code, or of no source, stays as it is.
     """
 
-    def __init__(self, sources: "Sequence[Source]") -> None:
+    def __init__(self, sources: "Sequence[ChatSource]") -> None:
         from whence.chat.citing.restyle import Restyled
 
         self.labels: dict[str, str] = {}
-        self._has_marks = any(_MARK.search(source.text) for source in sources)
-        self._text = Restyled(sources, lambda chunk_id: f"[{self._label(chunk_id)}]")
+        self._has_marks = any(_MARK.search(source.chunk_text) for source in sources)
+        self._text = Restyled(
+            [_citable(source) for source in sources], lambda cited: f"[{self._label(cited.id)}]"
+        )
         self._written = ""
 
     def feed(self, piece: str) -> str:
@@ -136,30 +166,72 @@ class Footnotes:
         return shown
 
 
-async def _stream(app: App, project_id: "UUID", asked: "ChatQuestion") -> "tuple[Answer, Footnotes]":
-    from contextlib import aclosing
+def _citable(source: "ChatSource") -> "Source":
+    """The source as the citation validator reads it."""
+    from whence.chat import Source
 
-    from whence.chat import Answer, Sources, Verified
-    from whence.errors import WhenceError
+    return Source(
+        id=source.id,
+        document_id=source.document_id,
+        chunk_index=source.chunk_index,
+        text=source.chunk_text,
+        name=source.source,
+    )
+
+
+async def _stream(
+    base: App | Remote, project: str, asked: "ChatQuestion"
+) -> "AsyncGenerator[list[ChatSource] | str | ChatAnswer | VerifiedEvent]":
+    """The sources, the pieces of the text, the answer, and its judged citations."""
+    from whence.api.chat import ChatAnswer, SourcesEvent, VerifiedEvent, sources_of
+    from whence.chat import Answer, Sources
     from whence.store.keys import EVERYONE
+
+    if is_remote(base):
+        async for name, event in base.stream_chat(_as_request(asked, project)):
+            if name == "sources":
+                yield base.read(SourcesEvent, event).sources
+            elif name == "token":
+                yield str(event["text"])
+            elif name == "done":
+                yield base.read(ChatAnswer, event)
+            elif name == "verified":
+                yield base.read(VerifiedEvent, event)
+        return
+    project_id = (await find_project(base, project)).id
+    async with aclosing(base.conversations.stream(project_id, asked, EVERYONE)) as events:
+        async for happened in events:
+            if isinstance(happened, str):
+                yield happened
+            elif isinstance(happened, Sources):
+                yield sources_of(happened)
+            else:
+                yield ChatAnswer.of(happened) if isinstance(happened, Answer) else VerifiedEvent.of(happened)
+
+
+async def _print_stream(
+    events: "AsyncGenerator[list[ChatSource] | str | ChatAnswer | VerifiedEvent]",
+) -> "tuple[ChatAnswer, Footnotes]":
+    from whence.api.chat import ChatAnswer, VerifiedEvent
 
     notes = Footnotes(())
     has_begun = False
-    answer: Answer | None = None
+    answer: ChatAnswer | None = None
     try:
-        async with aclosing(app.conversations.stream(project_id, asked, EVERYONE)) as events:
+        async with aclosing(events):
             async for event in events:
-                if isinstance(event, Sources):
-                    notes = Footnotes(event.sources)
+                if isinstance(event, list):
+                    notes = Footnotes(event)
                 elif isinstance(event, str):
                     click.echo(notes.feed(event), nl=False)
                     has_begun = True
-                elif isinstance(event, Answer):
+                elif isinstance(event, ChatAnswer):
                     click.echo(notes.close())
                     answer = event
-                elif isinstance(event, Verified) and answer is not None:
-                    answer = event.in_answer(answer)
-    except WhenceError:  # the error goes on its own line, below the text so far
+                elif isinstance(event, VerifiedEvent) and answer is not None:
+                    judged = {"citations": event.citations, "notes": event.notes}
+                    answer = answer.model_copy(update=judged)
+    except Exception:  # the error goes on its own line, below the text so far
         if has_begun and answer is None:
             click.echo(notes.close())
         raise
@@ -168,20 +240,20 @@ async def _stream(app: App, project_id: "UUID", asked: "ChatQuestion") -> "tuple
     return answer, notes
 
 
-def _print_notes(answer: "Answer", notes: Footnotes) -> None:
+def _print_notes(answer: "ChatAnswer", notes: Footnotes) -> None:
     """Prints what follows the text of an answer: footnotes, unsupported sentences, the model."""
     sources = {source.id: source for source in answer.sources}
     if notes.labels:
         click.echo()
     for chunk_id, label in notes.labels.items():
         click.echo(f"[{label}] ", nl=False)
-        cited = [one for one in answer.citations if one.chunk_id == chunk_id and one.origin == "model"]
+        cited = [one for one in answer.citations if str(one.chunk_id) == chunk_id and one.origin == "model"]
         _print_quotes(sources[chunk_id], cited)
     for one in answer.citations:
         if one.origin == "attributed":
             sentence = printable(answer.response[one.response_start : one.response_end])
             click.echo(f"\n[+] Cites nothing, but has a source: {_flatten(sentence)}")
-            _print_quotes(sources[one.chunk_id], [one])
+            _print_quotes(sources[str(one.chunk_id)], [one])
     unsupported = dict.fromkeys(
         (
             one.chunk_id and one.support_level,
@@ -199,16 +271,17 @@ def _print_notes(answer: "Answer", notes: Footnotes) -> None:
             click.secho(f"\n[!] {one.judged_by} finds it {one.judgement}: {_flatten(sentence)}", fg="yellow")
     print_notes(answer.notes)
     tokens = ""
-    if answer.prompt_tokens is not None and answer.completion_tokens is not None:
-        tokens = f" ({answer.prompt_tokens} and {answer.completion_tokens} tokens)"
-    stored = f" Stored as {answer.id} in conversation {answer.conversation_id}." if answer.id else ""
+    if answer.prompt_eval_count is not None and answer.eval_count is not None:
+        tokens = f" ({answer.prompt_eval_count} and {answer.eval_count} tokens)"
+    ident = answer.answer_id
+    stored = f" Stored as {ident} in conversation {answer.conversation_id}." if ident else ""
     click.secho(f"\nAnswered by {printable(answer.model)}{tokens}.{stored}", dim=True)
 
 
-def _print_quotes(source: "Source", citations: "Sequence[Citation]") -> None:
+def _print_quotes(source: "ChatSource", citations: "Sequence[ChatCitation]") -> None:
     pages = sorted({one.page for one in citations if one.page is not None})
     where = f", page {', '.join(map(str, pages))}" if pages else ""
-    click.echo(f"{click.style(printable(source.name), bold=True)}{where}")
+    click.echo(f"{click.style(printable(source.source), bold=True)}{where}")
     for quote, level in dict.fromkeys((one.quote, one.support_level) for one in citations if one.quote):
         click.echo(f"    “{_flatten(printable(quote))}” ({level})")
 

@@ -1,6 +1,6 @@
 """Runs a command on the open application, finds what its arguments name, and waits for jobs."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
@@ -12,17 +12,23 @@ from whence.cli.output import printable
 from whence.errors import Conflict, NotFound
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from whence import app as _app
+    from whence.cli import remote
     from whence.models import Project
+    from whence.settings import Settings
 
     App: TypeAlias = _app.App
+    Remote: TypeAlias = remote.Remote
 else:
-    App = Any  # importing it takes a second, which `--help` does not have
+    App = Remote = Any  # importing them takes a second, which `--help` does not have
 
 T = TypeVar("T")
 P = ParamSpec("P")
 
 EXIT_FAILED = 1
+_GIVEN = "whence.server"
 EXIT_TERMINATED = 143
 
 _CONNECTIONS = 10
@@ -40,29 +46,129 @@ def on_app(command: Callable[Concatenate[App, P], Awaitable[None]]) -> Callable[
     return run
 
 
-def with_app(work: Callable[[App], Awaitable[T]]) -> T:
+def on_either(command: Callable[Concatenate[App | Remote, P], Awaitable[None]]) -> Callable[P, None]:
+    """Like `on_app`, or with --server on the server that it names."""
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        with_either(lambda base: command(base, *args, **kwargs))
+
+    return works_remotely(run)
+
+
+def works_remotely(command: Callable[P, T]) -> Callable[P, T]:
+    """Marks a command that takes --server."""
+    vars(command)[_GIVEN] = True
+    return command
+
+
+def is_remote(base: App | Remote) -> "TypeIs[Remote]":
+    return hasattr(base, "client")
+
+
+def named_project(project: str) -> str | None:
+    """The project of the option; None where it was not given: then it is the key's own, else the default one."""
+    source = click.get_current_context().get_parameter_source("project")
+    return None if source is click.core.ParameterSource.DEFAULT else project
+
+
+def add_server_options(command: click.Command) -> None:
+    """Adds --server and --key to a command and those below it. Where they do not work they are hidden, and refused."""
+    if isinstance(command, click.Group):
+        for one in command.commands.values():
+            add_server_options(one)
+        return
+    if any(option.name == "server" for option in command.params):
+        return
+    hidden = _GIVEN not in vars(command.callback)
+    for names, metavar, words in (
+        (["--server"], "URL", "Work on the server at this address.  [WHENCE_URL]"),
+        (
+            ["--key", "server_key"],
+            "KEY",
+            "The key to it. WHENCE_API_KEY is safer: others see the arguments of commands.",
+        ),
+    ):
+        option = click.Option(
+            names, metavar=metavar, help=words, hidden=hidden, expose_value=False, callback=_note_server
+        )
+        command.params.append(option)
+
+
+def _note_server(context: click.Context, option: click.Parameter, given: str | None) -> None:
+    if given is None:
+        return
+    if getattr(option, "hidden", False):
+        raise click.UsageError(
+            f"`{context.command_path}` works on the local installation only; run it there without --server"
+        )
+    variable = {"server": "WHENCE_URL", "server_key": "WHENCE_API_KEY"}[option.name or ""]
+    context.meta.setdefault(_GIVEN, {})[variable] = given
+
+
+def _read_settings() -> "Settings":
+    import os
+
+    from whence.settings import Settings
+
+    given = click.get_current_context().meta.get(_GIVEN, {})
+    return Settings.from_environment({**os.environ, **given}, pool_size=_CONNECTIONS)
+
+
+def with_either(work: Callable[[App | Remote], Awaitable[T]]) -> T:
+    """Runs `work` on the server that --server or WHENCE_URL names, else on an open application."""
+    settings = _read_settings()
+    if settings.url is None:
+        return with_app(work)
+
+    from whence.cli.remote import opened
+    from whence.logs import configure
+
+    async def run() -> T:
+        assert settings.url is not None
+        async with opened(settings.url, settings.api_key) as base:
+            return await work(base)
+
+    configure("warning", settings.log_format)
+    return _run(run)
+
+
+def with_app(work: Callable[[App], Awaitable[T]], option: str = "") -> T:
     """Runs `work` on an open application. Starts the embedded database unless it is running already.
+
+    `option` is what keeps a command here that works on a server, too.
 
     SIGTERM acts like Ctrl-C: it cancels `work` and closes the application.
     """
-    import asyncio
-    import signal
-
     from whence import links
     from whence.app import App
     from whence.logs import configure
-    from whence.settings import Settings
+
+    async def run() -> T:
+        links.base.set(settings.link_base)
+        async with App.open(settings) as app:
+            return await work(app)
+
+    settings = _read_settings()
+    if settings.url is not None:
+        path = f"{click.get_current_context().command_path} {option}".rstrip()
+        raise click.ClickException(
+            f"`{path}` works on the local installation only, and --server or WHENCE_URL names a server; leave it out"
+        )
+    configure("warning", settings.log_format)
+    return _run(run)
+
+
+def _run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    import asyncio
+    import signal
 
     async def run() -> T:
         task = asyncio.current_task()
         assert task is not None, "asyncio runs this"
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-        links.base.set(settings.link_base)
-        async with App.open(settings) as app:
-            return await work(app)
+        return await work()
 
-    settings = Settings.from_environment(pool_size=_CONNECTIONS)
-    configure("warning", settings.log_format)
     try:
         return asyncio.run(run())
     except asyncio.CancelledError:

@@ -7,7 +7,16 @@ from uuid import UUID
 import click
 
 from whence.cli import options
-from whence.cli.command import App, find_project, on_app, take_only, with_app
+from whence.cli.command import (
+    App,
+    Remote,
+    find_project,
+    is_remote,
+    on_either,
+    take_only,
+    with_either,
+    works_remotely,
+)
 from whence.cli.output import (
     confirm,
     counted,
@@ -34,6 +43,7 @@ _IMPACTS = {
 }
 
 _SHOWN = 20
+_ALL = 2**31
 
 _documents = click.argument("documents", nargs=-1, required=True, metavar="DOCUMENTS...")
 
@@ -50,9 +60,9 @@ def documents() -> None:
 @options.name
 @options.limit
 @options.json
-@on_app
+@on_either
 async def list_documents(
-    app: App,
+    base: App | Remote,
     *,
     project: str,
     status: "JobStatus | None",
@@ -61,14 +71,7 @@ async def list_documents(
     limit: int,
 ) -> None:
     """List the documents of a project, newest first."""
-    from whence.api.documents import DocumentModel, wanted_types
-
-    mimes, extensions = wanted_types(types)
-    project_id = (await find_project(app, project)).id
-    views, total = await app.store.documents.page(
-        project_id, limit=limit, offset=0, status=status, mimes=mimes, extensions=extensions, name=name
-    )
-    found = [DocumentModel.model_validate(view) for view in views]
+    found, total = await _page(base, project, limit=limit, status=status, types=types, name=name)
     columns = ["ID", "STATUS", "CHUNKS", "TYPE", "NAME"]
     rows = [[one.id, one.status, one.chunk_count, one.file_type, printable(one.name)] for one in found]
     if any(one.error for one in found):
@@ -84,10 +87,10 @@ async def list_documents(
 @click.argument("document")
 @options.project
 @options.json
-@on_app
-async def show(app: App, *, document: str, project: str) -> None:
+@on_either
+async def show(base: App | Remote, *, document: str, project: str) -> None:
     """Show a document: its origin, its chunking and its metadata."""
-    found = await _load(app, await find_document(app, project, document))
+    found = await _find(base, project, document)
     if printed_json(found):
         return
     print_title(found.name, found.id)
@@ -103,17 +106,17 @@ async def show(app: App, *, document: str, project: str) -> None:
     required=True,
 )
 @options.json
-@on_app
-async def describe(app: App, *, documents: tuple[str, ...], project: str, meta: dict[str, Any]) -> None:
+@on_either
+async def describe(
+    base: App | Remote, *, documents: tuple[str, ...], project: str, meta: dict[str, Any]
+) -> None:
     """Change the metadata of DOCUMENTS (ids or names) without reading them again."""
     from whence.api.documents import DocumentDescription
     from whence.api.reading import read
 
     metadata = read(DocumentDescription, {"metadata": meta}).metadata
-    found = await _find_all(app, project, documents)
-    for one in found:
-        await app.store.documents.describe(one.project_id, one.id, metadata)
-    described = [await _load(app, one) for one in found]
+    found = await _find_all(base, project, documents)
+    described = [await _describe(base, one, metadata) for one in found]
     lines = (f"{printable(document.name)}: {on_one_line(document.metadata)}" for document in described)
     print_result(described, "\n".join(lines))
 
@@ -129,6 +132,7 @@ async def describe(app: App, *, documents: tuple[str, ...], project: str, meta: 
 @options.dry_run
 @options.yes
 @options.json
+@works_remotely
 def delete(
     documents: tuple[str, ...],
     *,
@@ -149,21 +153,19 @@ def delete(
     if bool(documents) == is_chosen:
         raise click.UsageError("Give documents, or options that choose them")
 
-    async def work(app: App, *, remove: bool) -> "list[DeletionImpact]":
-        from whence.api.documents import DeletionImpact
-
+    async def work(base: App | Remote, *, remove: bool) -> "list[DeletionImpact]":
         if documents:
-            found = await _find_all(app, project, documents)
+            found: Sequence[Document | DocumentModel] = await _find_all(base, project, documents)
         else:
-            chosen = await _choose(app, project, status=status, types=types, meta=meta)
+            chosen = await _choose(base, project, status=status, types=types, meta=meta)
             found = [one for one in chosen if _has_name(one.name, glob, folder)]
-        impacts = [await DeletionImpact.load(app.store, one) for one in found]
+        impacts = [await _impact(base, one) for one in found]
         for one in found if remove else ():
-            await app.remover.document(one)
+            await remove_document(base, one.id)
         return impacts
 
     if not (dry_run or yes):
-        impacts = with_app(lambda app: work(app, remove=False))
+        impacts = with_either(lambda base: work(base, remove=False))
         if not impacts:
             raise DocumentNotFound("No document matches")
         for impact in impacts[:_SHOWN]:
@@ -171,7 +173,7 @@ def delete(
         if len(impacts) > _SHOWN:
             click.echo(f"… and {len(impacts) - _SHOWN} more", err=True)
         confirm(f"Delete {counted(len(impacts), 'document')}?", yes=yes)
-    impacts = with_app(lambda app: work(app, remove=not dry_run))
+    impacts = with_either(lambda base: work(base, remove=not dry_run))
     done = "Would delete" if dry_run else "Deleted"
     lines = [f"{done} {_describe_impact(impact)}" for impact in impacts[:_SHOWN]]
     if len(impacts) > _SHOWN:
@@ -179,20 +181,52 @@ def delete(
     print_result(impacts, "\n".join(lines) or "No document matches.")
 
 
+async def _page(
+    base: App | Remote,
+    project: str,
+    *,
+    limit: int,
+    status: "JobStatus | None",
+    types: tuple[str, ...],
+    name: str | None = None,
+) -> "tuple[list[DocumentModel], int]":
+    from whence.api.documents import DocumentModel, wanted_types
+
+    if is_remote(base):
+        of = {"project_id": await base.project_id(project), "status": status, "name": name}
+        pages = [
+            await base.page("/documents", DocumentModel, limit=limit, file_type=one, **of)
+            for one in types or (None,)
+        ]
+        found = {one.id: one for page, _ in pages for one in page}.values()
+        newest = sorted(found, key=lambda one: one.created_at, reverse=True)
+        return newest[:limit], sum(total for _, total in pages)
+    mimes, extensions = wanted_types(types)
+    project_id = (await find_project(base, project)).id
+    views, total = await base.store.documents.page(
+        project_id, limit=limit, offset=0, status=status, mimes=mimes, extensions=extensions, name=name
+    )
+    return [DocumentModel.model_validate(view) for view in views], total
+
+
 async def _choose(
-    app: App,
+    base: App | Remote,
     project: str,
     *,
     status: "JobStatus | None",
     types: tuple[str, ...],
     meta: dict[str, Any] | None,
-) -> "list[Document]":
+) -> "Sequence[Document | DocumentModel]":
+    if is_remote(base):
+        found, _ = await _page(base, project, limit=_ALL, status=status, types=types)
+        return [one for one in found if (meta or {}).items() <= one.metadata.items()]
+
     from whence.api.documents import wanted_types
     from whence.models import Filters
 
     mimes, extensions = wanted_types(types)
     filters = Filters(mimes=mimes, extensions=extensions, metadata=meta)
-    return await app.store.documents.chosen((await find_project(app, project)).id, filters, status=status)
+    return await base.store.documents.chosen((await find_project(base, project)).id, filters, status=status)
 
 
 def _has_name(name: str, glob: str | None, folder: str | None) -> bool:
@@ -212,17 +246,51 @@ async def find_document(app: App, project: str, which: str) -> "Document":
     return take_only(found, DocumentNotFound, kind="document", name=which, label=lambda one: str(one.id))
 
 
-async def _find_all(app: App, project: str, which: Sequence[str]) -> "list[Document]":
+async def _find(base: App | Remote, project: str, which: str) -> "DocumentModel":
+    from whence.api.documents import DocumentModel
+
+    if not is_remote(base):
+        found = await find_document(base, project, which)
+        view = await base.store.documents.view(found.id, project_id=found.project_id)
+        return DocumentModel.model_validate(view)
+    try:
+        return await base.get(f"/documents/{UUID(which)}", DocumentModel)
+    except ValueError:
+        near, _ = await _page(base, project, limit=_ALL, status=None, types=(), name=which)
+    named = [one for one in near if one.name == which]
+    return take_only(named, DocumentNotFound, kind="document", name=which, label=lambda one: str(one.id))
+
+
+async def _find_all(base: App | Remote, project: str, which: Sequence[str]) -> "list[DocumentModel]":
     """Finds all documents before any is changed; duplicates count once."""
-    found = [await find_document(app, project, one) for one in which]
+    found = [await _find(base, project, one) for one in which]
     return list({one.id: one for one in found}.values())
 
 
-async def _load(app: App, document: "Document") -> "DocumentModel":
+async def _describe(
+    base: App | Remote, document: "DocumentModel", metadata: dict[str, Any]
+) -> "DocumentModel":
     from whence.api.documents import DocumentModel
 
-    view = await app.store.documents.view(document.id, project_id=document.project_id)
-    return DocumentModel.model_validate(view)
+    if is_remote(base):
+        return await base.send("PATCH", f"/documents/{document.id}", DocumentModel, {"metadata": metadata})
+    await base.store.documents.describe(document.project_id, document.id, metadata)
+    return await _find(base, "", str(document.id))
+
+
+async def _impact(base: App | Remote, document: "Document | DocumentModel") -> "DeletionImpact":
+    from whence.api.documents import DeletionImpact
+
+    if is_remote(base):
+        return await base.get(f"/documents/{document.id}/deletion-impact", DeletionImpact)
+    return await DeletionImpact.load(base.store, await base.store.documents.get(document.id))
+
+
+async def remove_document(base: App | Remote, document_id: UUID) -> None:
+    if is_remote(base):
+        await base.client.delete_document(str(document_id))
+    else:
+        await base.remover.document(await base.store.documents.get(document_id))
 
 
 def _list_facts(found: "DocumentModel") -> list[tuple[str, str]]:

@@ -69,7 +69,7 @@ async def gone(app: App, project_id: UUID, folders: Sequence[Path]) -> list[Plac
     inside = tuple(f"{folder.absolute()}/" for folder in folders if folder.is_dir())
     documents = await _from_files(app, project_id) if inside else []
     return await asyncio.to_thread(
-        lambda: [one for one in documents if str(_path(one)).startswith(inside) and _is_gone(_path(one))]
+        lambda: [one for one in documents if str(_path(one)).startswith(inside) and is_gone(_path(one))]
     )
 
 
@@ -135,12 +135,12 @@ def _above(given: Path, documents: Sequence[Placed]) -> str:
 def _hash_origin(document: Placed, limit: int) -> bytes | None:
     """Hash of the file that the document came from; an unreadable file counts as unchanged, None if it is gone."""
     path = _path(document)
-    if _is_gone(path):
+    if is_gone(path):
         return None
     return _hash(path, limit) or document.sha256
 
 
-def _is_gone(path: Path) -> bool:
+def is_gone(path: Path) -> bool:
     """Whether no file is there. One that cannot be looked at may be there."""
     try:
         path.stat()

@@ -5,11 +5,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from whence.cli import options
-from whence.cli.command import EXIT_FAILED, App, find_project, with_app
+from whence.cli.command import (
+    EXIT_FAILED,
+    App,
+    Remote,
+    find_project,
+    is_remote,
+    named_project,
+    with_app,
+    with_either,
+    works_remotely,
+)
 from whence.cli.output import confirm, counted, print_json, printable, wants_json
 
 if TYPE_CHECKING:
     from whence.cli.ingest_run import FileOutcome, IngestRequest
+    from whence.cli.remote_ingest import RemoteFeed
     from whence.ingest.file_identity import Placed
 
 _SHOWN = 20
@@ -18,12 +29,7 @@ _SHOWN = 20
 @click.command()
 @click.argument("sources", nargs=-1, required=True)
 @options.project
-@click.option(
-    "--strategy",
-    help="The chunking strategy: character, sentence or paragraph.  [the project's, else paragraph]",
-)
-@click.option("--max", "max_size", type=int, help="Longest chunk, in characters.  [1200]")
-@click.option("--min", "min_size", type=int, help="Shorter chunks join a neighbour.  [100]")
+@options.chunking
 @click.option(
     "--include", multiple=True, metavar="PATTERN", help="Only these files of a folder, such as *.md."
 )
@@ -39,6 +45,7 @@ _SHOWN = 20
 @options.dry_run
 @options.yes
 @options.json
+@works_remotely
 def ingest(
     sources: tuple[str, ...],
     *,
@@ -60,7 +67,7 @@ def ingest(
     In a folder, hidden files and those in .gitignore and .whenceignore are skipped. A changed file becomes a new version
     of its document; an unchanged one costs nothing. The document of a deleted file stays, unless --prune is given.
 
-    A running server does the work; without one, this command does. The exit code is 1 if anything could not be ingested.
+    With --server, files are uploaded there, under the same names. Else a running server does the work; without one, this command does. The exit code is 1 if anything could not be ingested.
     Ctrl-C ends --watch.
     """
     from whence.api.documents import DocumentDescription
@@ -78,9 +85,9 @@ def ingest(
         metadata=read(DocumentDescription, {"metadata": meta}).metadata if meta else None,
     )
     if watch:
-        with_app(lambda app: _watch(app, project, wanted))
+        with_app(lambda app: _watch(app, project, wanted), "--watch")
     elif dry_run:
-        with_app(lambda app: _show_plan(app, project, wanted))
+        with_either(lambda base: _show_plan(base, project, wanted))
     else:
         _ingest(project, wanted, prune=prune, yes=yes)
 
@@ -88,13 +95,13 @@ def ingest(
 def _ingest(project: str, wanted: "IngestRequest", *, prune: bool, yes: bool) -> None:
     from whence.cli.ingest_run import print_report
 
-    outcomes, left = with_app(lambda app: _run(app, project, wanted))
+    outcomes, left = with_either(lambda base: _run(base, project, wanted))
     if not wants_json():
         print_report(outcomes)
         _print_left(left, "" if prune else " Delete with --prune.")
     if prune and left:
         confirm(f"Delete {counted(len(left), 'document')}?", yes=yes)
-        with_app(lambda app: _remove(app, left))
+        with_either(lambda base: _remove(base, left))
     if wants_json():
         items = [outcome.as_json() for outcome in outcomes]
         print_json({"items": items, "gone": _as_json(left), "deleted": len(left) if prune else 0})
@@ -110,30 +117,52 @@ async def _watch(app: App, project: str, wanted: "IngestRequest") -> None:
     await Feed(app, await find_project(app, project), wanted, as_json=wants_json()).watch()
 
 
-async def _run(app: App, project: str, wanted: "IngestRequest") -> "tuple[list[FileOutcome], list[Placed]]":
+async def _run(
+    base: App | Remote, project: str, wanted: "IngestRequest"
+) -> "tuple[list[FileOutcome], list[Placed]]":
     """The outcomes, and the documents whose files are gone."""
+    if is_remote(base):
+        feed = _feed(base, project, wanted)
+        return await feed.once(), await feed.gone()
+
     from whence.cli.file_moves import gone
     from whence.cli.ingest_run import Feed
 
+    app = base
     found = await find_project(app, project)
     outcomes = await Feed(app, found, wanted, as_json=wants_json()).once()
     return outcomes, await gone(app, found.id, wanted.selection.paths)
 
 
-async def _remove(app: App, documents: "list[Placed]") -> None:
+def _feed(remote: Remote, project: str, wanted: "IngestRequest") -> "RemoteFeed":
+    from whence.cli.remote_ingest import RemoteFeed
+
+    return RemoteFeed(remote=remote, project=named_project(project), wanted=wanted, as_json=wants_json())
+
+
+async def _remove(base: App | Remote, documents: "list[Placed]") -> None:
     from contextlib import suppress
 
+    from whence.cli.documents import remove_document
     from whence.errors import DocumentNotFound
+    from whence_client import NotFound
 
     for one in documents:
-        with suppress(DocumentNotFound):  # somebody else deleted it meanwhile
-            await app.remover.document(await app.store.documents.get(one.id))
+        with suppress(DocumentNotFound, NotFound):  # somebody else deleted it meanwhile
+            await remove_document(base, one.id)
 
 
-async def _show_plan(app: App, project: str, wanted: "IngestRequest") -> None:
+async def _show_plan(base: App | Remote, project: str, wanted: "IngestRequest") -> None:
     """Shows what would be ingested and deleted. URLs and standard input are not read."""
+    if is_remote(base):
+        feed = _feed(base, project, wanted)
+        _print_plan(await feed.kinds(), await feed.gone())
+    else:
+        _print_plan(*await _plan(base, project, wanted))
+
+
+async def _plan(app: App, project: str, wanted: "IngestRequest") -> "tuple[dict[str, str], list[Placed]]":
     import asyncio
-    from collections import Counter
 
     from whence.cli.file_moves import gone, settle
     from whence.cli.watching import look
@@ -147,6 +176,12 @@ async def _show_plan(app: App, project: str, wanted: "IngestRequest") -> None:
         for one in await gone(app, project_id, wanted.selection.paths)
         if one.id not in settled.places.moves
     ]
+    return kinds, left
+
+
+def _print_plan(kinds: dict[str, str], left: "list[Placed]") -> None:
+    from collections import Counter
+
     if wants_json():
         items = [{"source": source, "status": kind} for source, kind in kinds.items()]
         print_json({"items": items, "gone": _as_json(left), "deleted": 0})

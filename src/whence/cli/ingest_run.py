@@ -180,16 +180,19 @@ class Feed:
         return skipped + await self._ingest(self._sources(snapshot), count, ensure_worker)
 
     async def _ingest(
-        self, sources: AsyncIterator[FileOutcome], count: int, ensure_worker: _Ensure
+        self, sources: AsyncIterator[FileOutcome], count: int | None, ensure_worker: _Ensure
     ) -> list[FileOutcome]:
-        """Hands in and waits at the same time: work on the first documents begins before the last are handed in."""
+        """Hands in and waits at the same time: work on the first documents begins before the last are handed in.
+
+        `count` is the number of sources, if it is known.
+        """
         outcomes = self._outcomes = []
 
         async def hand_in() -> None:
             async for outcome in sources:
                 outcomes.append(outcome)  # noqa: PERF401 - one by one, so that progress shows
 
-        with _bars(count, quiet=self._as_json) as show:
+        with bars(count, quiet=self._as_json) as show:
             feeding = asyncio.create_task(hand_in())
             try:
                 while True:
@@ -317,7 +320,7 @@ def _update_outcome(outcome: FileOutcome, job: Job | None) -> FileOutcome:
 
 
 @contextmanager
-def _bars(count: int, *, quiet: bool) -> Iterator[Callable[[Sequence[FileOutcome]], None]]:
+def bars(count: int | None, *, quiet: bool) -> Iterator[Callable[[Sequence[FileOutcome]], None]]:
     """A progress bar per stage: files received, files parsed, chunks embedded, files done."""
 
     def show(outcomes: Sequence[FileOutcome]) -> None:

@@ -1,18 +1,19 @@
 """`whence jobs`: lists, shows, cancels and retries jobs."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 import click
 
 from whence.cli import options
-from whence.cli.command import App, find_project, on_app
+from whence.cli.command import App, Remote, find_project, is_remote, on_either
 from whence.cli.output import counted, print_result, print_rows, print_title, printable, printed_json
 from whence.errors import Conflict, JobNotFound
 
 if TYPE_CHECKING:
-    from whence.models import Job, JobStatus, JobType
+    from whence.api.jobs import JobModel
+    from whence.models import JobStatus, JobType
 
 _TYPES = ("document_processing", "extraction")
 _ALL = 2**31
@@ -32,9 +33,9 @@ def jobs() -> None:
 @click.option("--document", type=click.UUID, help="Only jobs of the document with this id.")
 @options.limit
 @options.json
-@on_app
+@on_either
 async def list_jobs(
-    app: App,
+    base: App | Remote,
     *,
     project: str,
     status: "JobStatus | None",
@@ -43,34 +44,28 @@ async def list_jobs(
     limit: int,
 ) -> None:
     """List the jobs of a project, newest first."""
-    from whence.api.jobs import JobModel
-
-    project_id = (await find_project(app, project)).id
-    found, total = await app.store.jobs.page(
-        project_id, limit=limit, offset=0, status=status, job_type=job_type, document_id=document
+    found, total = await _page(
+        base, project, limit=limit, status=status, job_type=job_type, document_id=document
     )
     rows = [
-        (job.id, job.type, job.status, _progress(job), printable(job.file_name), _reason(job))
+        (job.id, job.job_type, job.status, _progress(job), printable(job.file_name), _reason(job))
         for job in found
     ]
-    models = [JobModel.of(job) for job in found]
-    print_rows(models, ("ID", "TYPE", "STATUS", "CHUNKS", "FILE", "REASON"), rows, total=total)
+    print_rows(found, ("ID", "TYPE", "STATUS", "CHUNKS", "FILE", "REASON"), rows, total=total)
 
 
 @jobs.command()
 @click.argument("job", type=click.UUID)
 @options.json
-@on_app
-async def show(app: App, *, job: UUID) -> None:
+@on_either
+async def show(base: App | Remote, *, job: UUID) -> None:
     """Show a job: its progress, its times, and why it failed."""
-    from whence.api.jobs import JobModel
-
-    found = await app.store.jobs.get(job)
-    if printed_json(JobModel.of(found)):
+    found = await _get(base, job)
+    if printed_json(found):
         return
     print_title(found.file_name, found.id)
     facts = [
-        ("type", found.type),
+        ("type", found.job_type),
         ("status", found.status if found.stage is None else f"{found.status}, {found.stage}"),
         ("reason", _reason(found)),
         ("chunks", _progress(found)),
@@ -88,11 +83,11 @@ async def show(app: App, *, job: UUID) -> None:
 @options.project
 @click.option("--all", "every", is_flag=True, help="All jobs of the project that wait or run.")
 @options.json
-@on_app
-async def cancel(app: App, *, jobs: tuple[str, ...], project: str, every: bool) -> None:
+@on_either
+async def cancel(base: App | Remote, *, jobs: tuple[str, ...], project: str, every: bool) -> None:
     """Cancel JOBS (ids). Their documents keep their last stored version."""
-    found = await _choose(app, jobs, project, ("pending", "processing") if every else ())
-    await _change(found, app.cancel, "Cancelled", strict=not every)
+    found = await _choose(base, jobs, project, ("pending", "processing") if every else ())
+    await _change(base, found, "cancel", "Cancelled", strict=not every)
 
 
 @jobs.command()
@@ -102,26 +97,50 @@ async def cancel(app: App, *, jobs: tuple[str, ...], project: str, every: bool) 
     "--all", "every", is_flag=True, help="All failed jobs of the project that no newer one replaced."
 )
 @options.json
-@on_app
-async def retry(app: App, *, jobs: tuple[str, ...], project: str, every: bool) -> None:
+@on_either
+async def retry(base: App | Remote, *, jobs: tuple[str, ...], project: str, every: bool) -> None:
     """Run failed or cancelled JOBS (ids) again, from their last finished step. A server or a worker runs them."""
-    found = await _choose(app, jobs, project, ("failed",) if every else ())
-    await _change(found, app.retry, "Queued", strict=not every)
-    if not await app.store.queue.worker_alive():
+    found = await _choose(base, jobs, project, ("failed",) if every else ())
+    await _change(base, found, "retry", "Queued", strict=not every)
+    if not is_remote(base) and not await base.store.queue.worker_alive():
         click.echo("No worker is running; `whence serve` or `whence worker` runs them.", err=True)
 
 
-async def _choose(app: App, ids: Sequence[str], project: str, statuses: "Sequence[JobStatus]") -> "list[Job]":
+async def _page(
+    base: App | Remote, project: str, *, limit: int, status: "JobStatus | None", **more: Any
+) -> "tuple[list[JobModel], int]":
+    from whence.api.jobs import JobModel
+
+    if is_remote(base):
+        project_id = await base.project_id(project)
+        return await base.page("/jobs", JobModel, limit=limit, project_id=project_id, status=status, **more)
+    found, total = await base.store.jobs.page(
+        (await find_project(base, project)).id, limit=limit, offset=0, status=status, **more
+    )
+    return [JobModel.of(job) for job in found], total
+
+
+async def _get(base: App | Remote, ident: UUID) -> "JobModel":
+    from whence.api.jobs import JobModel
+
+    if is_remote(base):
+        return await base.get(f"/jobs/{ident}", JobModel)
+    return JobModel.of(await base.store.jobs.get(ident))
+
+
+async def _choose(
+    base: App | Remote, ids: Sequence[str], project: str, statuses: "Sequence[JobStatus]"
+) -> "list[JobModel]":
     """The jobs with these ids, or those of the project with these statuses. All must exist before any is changed."""
     if bool(ids) == bool(statuses):
         raise click.UsageError("Give the ids of jobs, or --all")
-    project_id = (await find_project(app, project)).id
     found = [
         job
         for status in statuses
-        for job in (await app.store.jobs.page(project_id, limit=_ALL, offset=0, status=status))[0]
+        for job in (await _page(base, project, limit=_ALL, status=status))[0]
+        if job.document_id is not None
     ]
-    return found or [await app.store.jobs.get(_read_id(ident)) for ident in ids]
+    return found or [await _get(base, _read_id(ident)) for ident in ids]
 
 
 def _read_id(text: str) -> UUID:
@@ -134,28 +153,38 @@ def _read_id(text: str) -> UUID:
 
 
 async def _change(
-    found: "list[Job]", change: "Callable[[Job], Awaitable[Job]]", done: str, *, strict: bool
+    base: App | Remote,
+    found: "list[JobModel]",
+    how: Literal["cancel", "retry"],
+    done: str,
+    *,
+    strict: bool,
 ) -> None:
     """Not `strict`: a job that ended or was replaced meanwhile is passed over."""
     from whence.api.jobs import JobModel
+    from whence_client import Conflict as RemoteConflict
 
     changed = []
     for job in found:
         try:
-            changed.append(await change(job))
-        except Conflict:
+            if is_remote(base):
+                changed.append(await base.send("POST", f"/jobs/{job.id}/{how}", JobModel))
+                continue
+            change = base.cancel if how == "cancel" else base.retry
+            changed.append(JobModel.of(await change(await base.store.jobs.get(job.id))))
+        except (Conflict, RemoteConflict):
             if strict:
                 raise
-    print_result([JobModel.of(job) for job in changed], f"{done} {counted(len(changed), 'job')}.")
+    print_result(changed, f"{done} {counted(len(changed), 'job')}.")
 
 
-def _progress(job: "Job") -> str:
+def _progress(job: "JobModel") -> str:
     return "" if job.total is None else f"{job.done}/{job.total}"
 
 
-def _reason(job: "Job") -> str:
-    return printable(job.error_details["message"]) if job.error_details else ""
+def _reason(job: "JobModel") -> str:
+    return printable(job.error.message) if job.error else ""
 
 
-def _times(job: "Job") -> "dict[str, object]":
+def _times(job: "JobModel") -> "dict[str, object]":
     return {"created": job.created_at, "started": job.started_at, "ended": job.completed_at}

@@ -1,12 +1,12 @@
 """`whence objects`: the objects of the graph."""
 
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
 
 import click
 
-from whence.cli import corrections, options
-from whence.cli.command import App, find_project, on_app
+from whence.cli import corrections, options, suggesting
+from whence.cli.command import App, Remote, find_project, is_remote, named_project, on_either
 from whence.cli.graph import WIDEST, describe_place, describe_relationship, find_object
 from whence.cli.output import (
     on_one_line,
@@ -21,11 +21,11 @@ from whence.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from whence.api.graph import ConflictModel
+    from whence.api.graph import ConflictModel, MergeModel, ObjectAnswer, RelationshipModel
     from whence.api.jobs import ReadingModel
-    from whence.store.graph.merges import Merge
 
 _ALL = 2**31
+_IN_MEMORY = 2**24
 _MERGED = "{dropped} is {kept} now. To undo: whence objects unmerge {id}"
 _SHOWN_RELATIONSHIPS = 20
 
@@ -50,19 +50,29 @@ for _command in (corrections.set_values, corrections.reject, corrections.restore
 )
 @options.limit
 @options.json
-@on_app
+@on_either
 async def list_objects(
-    app: App, *, project: str, object_type: str | None, name: str | None, document: UUID | None, limit: int
+    base: App | Remote,
+    *,
+    project: str,
+    object_type: str | None,
+    name: str | None,
+    document: UUID | None,
+    limit: int,
 ) -> None:
     """List the objects of a project, oldest first."""
     from whence.api.graph import ObjectModel
 
-    project_id = (await find_project(app, project)).id
-    found, total = await app.store.graph.objects.page(
-        project_id, limit=limit, offset=0, object_type=object_type, name=name, document_id=document
-    )
-    rows = [(one.id, printable(one.type), printable(one.name), len(one.properties)) for one in found]
-    models = [ObjectModel.of(one) for one in found]
+    if is_remote(base):
+        of = {"project_id": await base.project_id(project), "type": object_type, "name": name}
+        models, total = await base.page("/objects", ObjectModel, limit=limit, document_id=document, **of)
+    else:
+        project_id = (await find_project(base, project)).id
+        found, total = await base.store.graph.objects.page(
+            project_id, limit=limit, offset=0, object_type=object_type, name=name, document_id=document
+        )
+        models = [ObjectModel.of(one) for one in found]
+    rows = [(one.id, printable(one.type), printable(one.name), len(one.properties)) for one in models]
     print_rows(models, ("ID", "TYPE", "NAME", "PROPERTIES"), rows, total=total)
 
 
@@ -70,14 +80,10 @@ async def list_objects(
 @_object
 @options.project
 @options.json
-@on_app
-async def show(app: App, *, object: str, project: str) -> None:  # noqa: A002 - the name in the usage
+@on_either
+async def show(base: App | Remote, *, object: str, project: str) -> None:  # noqa: A002 - the name in the usage
     """Show each property of an object, with its value and its source, and its relationships."""
-    from whence.api.claims import RelationshipRef
-    from whence.api.graph import ObjectAnswer
-
-    one = await find_object(app, project, object)
-    found = await ObjectAnswer.load(app.store, one)
+    found = await _load(base, project, object)
     if printed_json(found):
         return
     print_title(found.name, found.id, kind=f"{printable(found.type)} ")
@@ -95,13 +101,32 @@ async def show(app: App, *, object: str, project: str) -> None:  # noqa: A002 - 
         click.echo(f"Also called {printable(', '.join(found.aliases))}.")
     for merge in found.merges:
         click.echo(f"Has in it {printable(merge.dropped_name)} (merge {merge.id}).")
-    edges, total = await app.store.graph.relationships.page(
-        one.project_id, object_id=one.id, limit=_SHOWN_RELATIONSHIPS, offset=0
-    )
+    edges, total = await _load_relationships(base, found)
     for edge in edges:
-        click.echo(f"{describe_relationship(RelationshipRef.of(edge))}  {edge.id}")
+        click.echo(f"{printable(f'{edge.source_name} {edge.type} {edge.target_name}')}  {edge.id}")
     if total > len(edges):
         click.echo(f"and {total - len(edges)} more relationships")
+
+
+async def _load(base: App | Remote, project: str, which: str) -> "ObjectAnswer":
+    from whence.api.graph import ObjectAnswer
+
+    if is_remote(base):
+        one = await base.client.find_object(which, project=named_project(project))
+        return await base.get(f"/objects/{one['id']}", ObjectAnswer)
+    return await ObjectAnswer.load(base.store, await find_object(base, project, which))
+
+
+async def _load_relationships(
+    base: App | Remote, found: "ObjectAnswer"
+) -> "tuple[list[RelationshipModel], int]":
+    from whence.api.graph import RelationshipModel
+
+    of: dict[str, Any] = {"project_id": found.project_id, "object_id": found.id}
+    if is_remote(base):
+        return await base.page("/relationships", RelationshipModel, limit=_SHOWN_RELATIONSHIPS, **of)
+    edges, total = await base.store.graph.relationships.page(**of, limit=_SHOWN_RELATIONSHIPS, offset=0)
+    return [RelationshipModel.of(edge) for edge in edges], total
 
 
 @objects.command()
@@ -109,24 +134,39 @@ async def show(app: App, *, object: str, project: str) -> None:  # noqa: A002 - 
 @click.argument("drop")
 @options.project
 @options.json
-@on_app
-async def merge(app: App, *, keep: str, drop: str, project: str) -> None:
+@on_either
+async def merge(base: App | Remote, *, keep: str, drop: str, project: str) -> None:
     """Merge two objects of one type: present and future claims about DROP belong to KEEP."""
-    kept = await find_object(app, project, keep)
-    dropped = await find_object(app, project, drop)
-    done = await app.store.graph.merges.merge(kept.project_id, keep_id=kept.id, drop_id=dropped.id)
+    from whence.api.graph import MergeModel
+
+    if is_remote(base):
+        of = {"project": named_project(project)}
+        kept_id, dropped_id = [(await base.client.find_object(one, **of))["id"] for one in (keep, drop)]
+        done = await base.send(
+            "POST", "/objects/merge", MergeModel, {"keepId": kept_id, "dropId": dropped_id}
+        )
+    else:
+        kept = await find_object(base, project, keep)
+        dropped = await find_object(base, project, drop)
+        merges = base.store.graph.merges
+        done = MergeModel.of(await merges.merge(kept.project_id, keep_id=kept.id, drop_id=dropped.id))
     _show_merge(done, _MERGED)
 
 
 @objects.command()
 @click.argument("merge", type=click.UUID)
 @options.json
-@on_app
-async def unmerge(app: App, *, merge: UUID) -> None:
+@on_either
+async def unmerge(base: App | Remote, *, merge: UUID) -> None:
     """Undo MERGE, an id that `whence objects show` prints: each object gets its own claims back."""
-    merges = app.store.graph.merges
-    project_id = (await merges.get(merge)).project_id
-    undone = await app.curator.done(project_id, merges.undo(project_id, merge))
+    from whence.api.graph import MergeModel
+
+    if is_remote(base):
+        undone = await base.send("POST", f"/objects/merges/{merge}/undo", MergeModel)
+    else:
+        merges = base.store.graph.merges
+        project_id = (await merges.get(merge)).project_id
+        undone = MergeModel.of(await base.curator.done(project_id, merges.undo(project_id, merge)))
     _show_merge(undone, "{dropped} and {kept} are two again.")
 
 
@@ -137,9 +177,9 @@ async def unmerge(app: App, *, merge: UUID) -> None:
 @click.option("--property", "property_name", metavar="NAME", help="Only of this property.")
 @options.limit
 @options.json
-@on_app
+@on_either
 async def conflicts(
-    app: App,
+    base: App | Remote,
     *,
     project: str,
     which: str | None,
@@ -148,19 +188,9 @@ async def conflicts(
     limit: int,
 ) -> None:
     """List the properties about which documents differ, each with its values and their sources."""
-    from whence.api.graph import ConflictModel
-
-    project_id = (await find_project(app, project)).id
-    object_id = (await find_object(app, project, which)).id if which else None
-    found, total = await app.store.graph.conflicts.page(
-        project_id,
-        object_id=object_id,
-        object_type=object_type,
-        property_name=property_name,
-        limit=limit,
-        offset=0,
+    models, total = await _load_conflicts(
+        base, project, which, object_type=object_type, property_name=property_name, limit=limit
     )
-    models = [ConflictModel.of(one) for one in found]
     rows = [
         (
             _describe_conflicting(one) if claim.current else "",
@@ -179,6 +209,36 @@ async def conflicts(
         click.echo(f"{len(models)} of {total} conflicts; see --limit.", err=True)
 
 
+async def _load_conflicts(
+    base: App | Remote,
+    project: str,
+    which: str | None,
+    *,
+    object_type: str | None,
+    property_name: str | None,
+    limit: int,
+) -> "tuple[list[ConflictModel], int]":
+    from whence.api.graph import ConflictModel
+
+    if is_remote(base):
+        of = {"type": object_type, "property": property_name}
+        if which:
+            of["object"] = (await base.client.find_object(which, project=named_project(project)))["id"]
+        path = f"{await base.project_path(project)}/conflicts"
+        return await base.page(path, ConflictModel, limit=limit, **of)
+    project_id = (await find_project(base, project)).id
+    object_id = (await find_object(base, project, which)).id if which else None
+    found, total = await base.store.graph.conflicts.page(
+        project_id,
+        object_id=object_id,
+        object_type=object_type,
+        property_name=property_name,
+        limit=limit,
+        offset=0,
+    )
+    return [ConflictModel.of(one) for one in found], total
+
+
 @objects.command()
 @options.project
 @click.option("--type", "object_type", help="Only objects of this type.")
@@ -188,9 +248,9 @@ async def conflicts(
 @click.option("--dismissed", is_flag=True, help="List what was dismissed.")
 @options.limit
 @options.json
-@on_app
+@on_either
 async def suggestions(
-    app: App,
+    base: App | Remote,
     *,
     project: str,
     object_type: str | None,
@@ -201,21 +261,15 @@ async def suggestions(
     limit: int,
 ) -> None:
     """List pairs of objects that may be one; accept or dismiss one of them."""
-    from whence.api.graph import SuggestionModel
-
-    graph, project_id = app.store.graph, (await find_project(app, project)).id
     if accept:
-        found = await graph.suggestions.get(project_id, accept)
-        merge = await graph.merges.merge(project_id, keep_id=found.keep.id, drop_id=found.drop.id)
-        _show_merge(merge, _MERGED)
+        _show_merge(await suggesting.accept(base, project, accept), _MERGED)
     elif which := dismiss or undo:
-        found = await graph.suggestions.get(project_id, which)
-        await (graph.suggestions.dismiss if dismiss else graph.suggestions.restore)(project_id, found)
+        found = await suggesting.settle(base, project, which, "dismiss" if dismiss else "undo")
         both = f"{printable(found.keep.name)} and {printable(found.drop.name)}"
-        print_result(SuggestionModel.of(found), f"{both} are {'not ' if dismiss else ''}suggested again.")
+        print_result(found, f"{both} are {'not ' if dismiss else ''}suggested again.")
     else:
-        some, total = await graph.suggestions.page(
-            project_id, object_type=object_type, dismissed=dismissed, limit=limit, offset=0
+        some, total = await suggesting.page(
+            base, project, object_type=object_type, dismissed=dismissed, limit=limit
         )
         rows = [
             (
@@ -229,22 +283,25 @@ async def suggestions(
             for one in some
         ]
         columns = ("ID", "TYPE", "KEEP", "DROP", "SCORE", "REASONS")
-        print_rows([SuggestionModel.of(one) for one in some], columns, rows, total=total)
+        print_rows(some, columns, rows, total=total)
 
 
 @objects.command()
 @click.argument("job", type=click.UUID)
 @options.json
-@on_app
-async def rejected(app: App, *, job: UUID) -> None:
+@on_either
+async def rejected(base: App | Remote, *, job: UUID) -> None:
     """List the proposals that JOB rejected, an extraction whose id `whence extract` prints."""
     from whence.api.jobs import ReadingModel
 
-    found = await app.store.jobs.get(job)
-    rows, _ = await app.store.graph.ledger.readings(
-        found.project_id, found.id, rejected=True, limit=_ALL, offset=0
-    )
-    readings = [ReadingModel.of(row) for row in rows]
+    if is_remote(base):
+        readings, _ = await base.page(f"/jobs/{job}/readings", ReadingModel, limit=_ALL, rejected=True)
+    else:
+        found = await base.store.jobs.get(job)
+        rows, _ = await base.store.graph.ledger.readings(
+            found.project_id, found.id, rejected=True, limit=_ALL, offset=0
+        )
+        readings = [ReadingModel.of(row) for row in rows]
     if printed_json(readings):
         return
     for reading in readings:
@@ -259,14 +316,26 @@ async def rejected(app: App, *, job: UUID) -> None:
     "--output", type=click.File("wb", atomic=True), default="-", help="A file; by default standard output."
 )
 @click.option("--include-ungrounded", is_flag=True, help="Also values that no chunk states.")
-@on_app
-async def export(app: App, *, project: str, output: IO[bytes], include_ungrounded: bool) -> None:
+@on_either
+async def export(base: App | Remote, *, project: str, output: IO[bytes], include_ungrounded: bool) -> None:
     """Write the whole graph of a project as JSON Lines, each value with its sources."""
+    from shutil import copyfileobj
+    from tempfile import SpooledTemporaryFile
+
     from whence.api.graph_export import exported
 
-    found = await find_project(app, project)
-    async for part in exported(app.store, found.id, include_ungrounded=include_ungrounded):
-        output.write(part)
+    if is_remote(base):
+        of = {"project_id": await base.project_id(project), "includeUngrounded": include_ungrounded}
+        given = {name: value for name, value in of.items() if value is not None}
+        parts = base.client.stream_bytes("GET", "/graph/export", params=given)
+    else:
+        found = await find_project(base, project)
+        parts = exported(base.store, found.id, include_ungrounded=include_ungrounded)
+    with SpooledTemporaryFile(_IN_MEMORY) as whole:
+        async for part in parts:
+            whole.write(part)
+        whole.seek(0)
+        copyfileobj(whole, output)  # which opens the file: one that is there stays if the export breaks
 
 
 def _describe_conflicting(one: "ConflictModel") -> str:
@@ -285,9 +354,6 @@ def _print_rejections(reading: "ReadingModel") -> None:
         click.echo(f"  and {reading.rejected - len(reading.rejections)} more")
 
 
-def _show_merge(merge: "Merge", sentence: str) -> None:
-    from whence.api.graph import MergeModel
-
-    kept, dropped = printable(merge.kept_name), printable(merge.dropped_name)
-    text = sentence.format(kept=kept, dropped=dropped, id=merge.id)
-    print_result(MergeModel.of(merge), text)
+def _show_merge(merge: "MergeModel", sentence: str) -> None:
+    kept, dropped = printable(merge.object_name), printable(merge.dropped_name)
+    print_result(merge, sentence.format(kept=kept, dropped=dropped, id=merge.id))

@@ -42,6 +42,20 @@ DEFAULT_STRATEGY = "paragraph"
 _CHUNKING_FIELDS = {"maxChunkSize": "--max", "minChunkSize": "--min", "chunkingStrategy": "--strategy"}
 
 
+def chunking(command: Command) -> Command:
+    """The options that `read_chunking` reads."""
+    for option in (
+        click.option("--min", "min_size", type=int, help="Shorter chunks join a neighbour.  [100]"),
+        click.option("--max", "max_size", type=int, help="Longest chunk, in characters.  [1200]"),
+        click.option(
+            "--strategy",
+            help="The chunking strategy: character, sentence or paragraph.  [the project's, else paragraph]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 def status(help_text: str) -> Callable[[Command], Command]:
     return click.option("--status", type=click.Choice(_STATUSES), help=help_text)
 

@@ -5,10 +5,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from whence.cli import options
-from whence.cli.command import App, find_project, on_app
-from whence.cli.output import confirm, print_result, print_rows, print_title, printable, printed_json
+from whence.cli.command import App, Remote, find_project, is_remote, on_app, on_either, works_remotely
+from whence.cli.output import (
+    confirm,
+    on_one_line,
+    print_result,
+    print_rows,
+    print_title,
+    printable,
+    printed_json,
+)
 
 if TYPE_CHECKING:
+    from whence.api.projects import ProjectModel
     from whence.models import Project
 
 _ALL = 2**31
@@ -57,30 +66,34 @@ def projects() -> None:
 
 @projects.command("list")
 @options.json
-@on_app
-async def list_projects(app: App) -> None:
+@on_either
+async def list_projects(base: App | Remote) -> None:
     """List all projects."""
     from whence.api.projects import ProjectModel
 
-    found, _ = await app.store.projects.page(limit=_ALL, offset=0)
-    rows = [(p.id, p.name, p.description, f"{p.created_at:%Y-%m-%d}") for p in found]
-    models = [ProjectModel.of(project) for project in found]
+    if is_remote(base):
+        models, _ = await base.page("/projects", ProjectModel, limit=_ALL)
+    else:
+        found, _ = await base.store.projects.page(limit=_ALL, offset=0)
+        models = [ProjectModel.of(project) for project in found]
+    rows = [(p.id, p.name, p.description, f"{p.created_at:%Y-%m-%d}") for p in models]
     print_rows(models, ("ID", "NAME", "DESCRIPTION", "CREATED"), rows)
 
 
 @projects.command()
 @_project
 @options.json
-@on_app
-async def show(app: App, *, project: str) -> None:
+@on_either
+async def show(base: App | Remote, *, project: str) -> None:
     """Show a project: its language, and how its documents are extracted."""
-    from whence.api.projects import ProjectModel
-
-    found = await find_project(app, project)
-    if printed_json(ProjectModel.of(found)):
+    found = await _find(base, project)
+    if printed_json(found):
         return
     print_title(found.name, found.id)
-    for name, value in [("description", found.description or ""), *_list_options(app, found)]:
+    chosen = (
+        _list_chosen(found) if is_remote(base) else _list_options(base, await find_project(base, project))
+    )
+    for name, value in [("description", found.description or ""), *chosen]:
         click.echo(f"{name:<11} {printable(value)}".rstrip())
 
 
@@ -88,28 +101,32 @@ async def show(app: App, *, project: str) -> None:
 @_name
 @_choices
 @options.json
-@on_app
-async def create(app: App, /, *, name: str, **given: Any) -> None:
+@on_either
+async def create(base: App | Remote, /, *, name: str, **given: Any) -> None:
     """Create a project. Options that are not given follow the settings."""
-    from whence.api.projects import ProjectCreate
+    from whence.api.projects import ProjectCreate, ProjectModel
     from whence.api.reading import read
 
-    body = read(ProjectCreate, {"name": name, **_read_fields(given)})
-    app.extractors.require_known(body.config.extractor)
-    made = await app.store.projects.create(
+    fields = {"name": name, **_read_fields(given)}
+    body = read(ProjectCreate, fields)
+    if is_remote(base):
+        _report(await base.send("POST", "/projects", ProjectModel, fields), "Created")
+        return
+    base.extractors.require_known(body.config.extractor)
+    made = await base.store.projects.create(
         name=body.name, description=body.description, language=given["language"], config=body.config.chosen()
     )
-    _report(made, "Created")
+    _report(ProjectModel.of(made), "Created")
 
 
 @projects.command()
 @_project
 @_name
 @options.json
-@on_app
-async def rename(app: App, *, project: str, name: str) -> None:
+@on_either
+async def rename(base: App | Remote, *, project: str, name: str) -> None:
     """Rename a project; its id stays."""
-    await _change(app, project, {"name": name}, "Renamed")
+    await _change(base, project, {"name": name}, "Renamed")
 
 
 @projects.command("set")
@@ -123,8 +140,8 @@ async def rename(app: App, *, project: str, name: str) -> None:
     "objectSimilarityThreshold. Repeatable.",
 )
 @options.json
-@on_app
-async def set_project(app: App, /, *, project: str, context: tuple[str, ...], **given: Any) -> None:
+@on_either
+async def set_project(base: App | Remote, /, *, project: str, context: tuple[str, ...], **given: Any) -> None:
     """Change the options that are given; the others stay. `default` resets one to the settings.
 
     A new language rebuilds the text index.
@@ -133,7 +150,7 @@ async def set_project(app: App, /, *, project: str, context: tuple[str, ...], **
     fields = _read_fields(given, context=shown)
     if not fields:
         raise click.UsageError("Nothing to change: give one of the options")
-    await _change(app, project, fields, "Changed")
+    await _change(base, project, fields, "Changed")
 
 
 @projects.command()
@@ -142,37 +159,54 @@ async def set_project(app: App, /, *, project: str, context: tuple[str, ...], **
 @on_app
 async def reindex(app: App, project: str) -> None:
     """Rebuild the text index of a project from its chunks. Searches use the old one meanwhile."""
+    from whence.api.projects import ProjectModel
     from whence.search.index import reindex
 
     found = await find_project(app, project)
     await reindex(app.store, found.id, language=None)
-    _report(found, "Made the text index anew of")
+    _report(ProjectModel.of(found), "Made the text index anew of")
 
 
 @projects.command()
 @_project
 @options.yes
 @options.json
+@works_remotely
 def delete(project: str, *, yes: bool) -> None:
     """Delete a project with all its documents, its graph and its keys."""
     confirm(f"Delete project {project} and everything in it?", yes=yes)
     _delete(project)
 
 
-@on_app
-async def _delete(app: App, project: str) -> None:
-    found = await find_project(app, project)
-    await app.remover.project(found.id)
+@on_either
+async def _delete(base: App | Remote, project: str) -> None:
+    found = await _find(base, project)
+    if is_remote(base):
+        await base.client.request("DELETE", f"/projects/{found.id}")
+    else:
+        await base.remover.project(found.id)
     _report(found, "Deleted")
 
 
-async def _change(app: App, project: str, fields: dict[str, Any], done: str) -> None:
-    from whence.api.projects import ProjectChange
+async def _find(base: App | Remote, project: str) -> "ProjectModel":
+    from whence.api.projects import ProjectModel
+
+    if is_remote(base):
+        return await base.get(f"/projects/{await base.client.project_id(project)}", ProjectModel)
+    return ProjectModel.of(await find_project(base, project))
+
+
+async def _change(base: App | Remote, project: str, fields: dict[str, Any], done: str) -> None:
+    from whence.api.projects import ProjectChange, ProjectModel
     from whence.api.reading import read
 
     change = read(ProjectChange, fields)
-    app.extractors.require_known(change.config.extractor)
-    _report(await change.apply(app.store, await find_project(app, project)), done)
+    if is_remote(base):
+        path = f"/projects/{await base.client.project_id(project)}"
+        _report(await base.send("PATCH", path, ProjectModel, fields), done)
+        return
+    base.extractors.require_known(change.config.extractor)
+    _report(ProjectModel.of(await change.apply(base.store, await find_project(base, project))), done)
 
 
 def _read_fields(given: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -206,6 +240,13 @@ def _reset(given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _list_chosen(project: "ProjectModel") -> list[tuple[str, str]]:
+    """The options that were chosen for the project; the settings of its server decide the others."""
+    chosen = project.config.model_dump(mode="json", by_alias=True, exclude_none=True)
+    shown = {"language": project.language, **chosen}
+    return [(name, on_one_line(value)) for name, value in shown.items()]
+
+
 def _list_options(app: App, project: "Project") -> list[tuple[str, str]]:
     """The effective options of the project; defaults are marked as such."""
     from whence.extract.context import ContextOptions
@@ -230,8 +271,5 @@ def _describe_chunking(chosen: dict[str, Any] | None) -> str:
     return f"{chosen['strategy']}, at most {chosen.get('maxChunkSize') or 1200} characters"
 
 
-def _report(project: "Project", done: str) -> None:
-    from whence.api.projects import ProjectModel
-
-    text = f"{done} project {project.name} ({project.id})."
-    print_result(ProjectModel.of(project), text)
+def _report(project: "ProjectModel", done: str) -> None:
+    print_result(project, f"{done} project {project.name} ({project.id}).")

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from whence.cli import options
-from whence.cli.command import App, find_project, on_app
+from whence.cli.command import App, Remote, find_project, is_remote, named_project, on_either
 from whence.cli.output import counted, page_suffix, print_notes, printable, printed_json
 
 if TYPE_CHECKING:
-    from whence.search import Hit
+    from whence.api.search import HitModel
 
 _BEFORE, _SHOWN = 80, 320
 
@@ -36,9 +36,9 @@ _WEAK = {"hybrid": 0.5, "vector": 0.5, "text": 0.4}
 @click.option("--no-floor", is_flag=True, help="Show the nearest chunks, related or not.")
 @click.option("--all", "every", is_flag=True, help="Also show hits far weaker than the best.")
 @options.json
-@on_app
+@on_either
 async def search(
-    app: App,
+    base: App | Remote,
     *,
     query: str,
     project: str,
@@ -54,35 +54,49 @@ async def search(
 
     Works with and without a running server.
     """
-    from whence.api.search import HitModel, SearchRequest
+    from whence.api.search import SearchRequest
 
     filters = {"fileTypes": list(types), "documentIds": list(documents) or None, "metadata": meta}
     asked = {"query": query, "mode": mode, "limit": limit, "filters": filters, "floor": not no_floor}
-    question = options.read_usage(SearchRequest, asked).question()
-    found = await app.search.find((await find_project(app, project)).id, question)
-    if printed_json({"items": [HitModel.of(hit) for hit in found.hits], "notes": found.notes}):
+    options.read_usage(SearchRequest, asked)
+    hits, notes = await _find(base, project, asked)
+    if printed_json({"items": hits, "notes": notes}):
         return
-    print_notes(found.notes)
+    print_notes(notes)
     is_cut = not (every or no_floor)
-    shown = [hit for hit in found.hits if not is_cut or hit.score >= _WEAK[mode] * found.hits[0].score]
+    shown = [hit for hit in hits if not is_cut or hit.score >= _WEAK[mode] * hits[0].score]
     for hit in shown:
-        name = click.style(printable(hit.found.document_name), bold=True)
-        click.echo(f"{name}{page_suffix(hit.found.page)}  {hit.score:.2f}  {hit.chunk['id']}")
+        name = click.style(printable(hit.document.name), bold=True)
+        click.echo(f"{name}{page_suffix(hit.page)}  {hit.score:.2f}  {hit.chunk.id}")
         click.echo(f"  {_excerpt(hit)}")
-    if not found.hits:
+    if not hits:
         click.echo("Nothing found.")
-    if weak := len(found.hits) - len(shown):
+    if weak := len(hits) - len(shown):
         click.echo(f"{counted(weak, 'weaker hit')} left out; see --all.", err=True)
 
 
-def _excerpt(hit: "Hit") -> str:
+async def _find(
+    base: App | Remote, project: str, asked: dict[str, Any]
+) -> "tuple[list[HitModel], list[str]]":
+    from whence.api.search import HitModel, SearchAnswer, SearchRequest
+
+    if is_remote(base):
+        body = {**asked, "project": named_project(project)}
+        answer = await base.send("POST", "/search", SearchAnswer, body)
+        return answer.items, answer.notes
+    question = options.read_usage(SearchRequest, asked).question()
+    found = await base.search.find((await find_project(base, project)).id, question)
+    return [HitModel.of(hit) for hit in found.hits], list(found.notes)
+
+
+def _excerpt(hit: "HitModel") -> str:
     """A line of the chunk around the first highlight, with all highlights in colour."""
-    content: str = hit.chunk["content"]
-    first = hit.highlights[0][0] if hit.highlights else 0
+    content = hit.chunk.content
+    first = hit.highlights[0].start if hit.highlights else 0
     start = max(first - _BEFORE, 0) if len(content) > _SHOWN else 0
     end = start + _SHOWN
     parts, at = ["…" if start else ""], start
-    for low, high in hit.highlights:
+    for low, high in ((one.start, one.end) for one in hit.highlights):
         if low >= start and high <= end:
             highlight = click.style(printable(content[low:high]), fg="green", bold=True)
             parts += [printable(content[at:low]), highlight]

@@ -10,7 +10,7 @@ from uuid import UUID
 import click
 
 from whence.cli import options
-from whence.cli.command import App, on_app
+from whence.cli.command import App, Remote, is_remote, named_project, on_either
 from whence.cli.graph import describe_place, describe_relationship, describe_word, find_object
 from whence.cli.output import on_one_line, page_suffix, printable, printed_json
 
@@ -29,37 +29,62 @@ _FILE_WIDTH = 10_000  # no line breaks in a file
 @click.option("--property", "property_name", metavar="NAME", help="Only this property.")
 @options.project
 @options.json
-@on_app
-async def trace(app: App, *, object: str, property_name: str | None, project: str) -> None:  # noqa: A002 - the name in the usage
+@on_either
+async def trace(base: App | Remote, *, object: str, property_name: str | None, project: str) -> None:  # noqa: A002 - the name in the usage
     """Show the sources of OBJECT, an id or a name: each property, its values and the words that support them.
 
     With the id of a chunk or a document: the claims that it makes.
     """
+    if is_remote(base):
+        answer = await _load_remote(base, object, property_name, project)
+    else:
+        answer = await _load(base, object, property_name, project)
+    claims = answer if isinstance(answer, list) else answer.sources
+    _require_claims(claims, property_name)
+    if not printed_json(answer):
+        _print_tree(_draw_stated(answer) if isinstance(answer, list) else _draw_tree(answer))
+
+
+async def _load(
+    app: App, which: str, property_name: str | None, project: str
+) -> "TracedObject | list[StatedClaim]":
+    """The object, or the claims of a chunk or a document."""
     from whence.api.claims import StatedClaim
     from whence.api.graph import TracedObject
     from whence.errors import ObjectNotFound
 
     provenance = app.store.graph.provenance
     try:
-        found = await find_object(app, project, object)
+        found = await find_object(app, project, which)
     except ObjectNotFound:
-        if (project_id := await _find_source(app, object)) is None:
+        if (project_id := await _find_source(app, which)) is None:
             raise
         stated, _ = await provenance.stated(
-            project_id, UUID(object), property_name=property_name, limit=_MOST_CLAIMS, offset=0
+            project_id, UUID(which), property_name=property_name, limit=_MOST_CLAIMS, offset=0
         )
-        shown = await StatedClaim.load(app.store, project_id, stated)
-        _require_claims(shown, property_name)
-        if not printed_json(shown):
-            _print_tree(_draw_stated(shown))
-        return
+        return await StatedClaim.load(app.store, project_id, stated)
     claims, _ = await provenance.of_object(
         found.project_id, found.id, property_name=property_name, limit=_MOST_CLAIMS, offset=0
     )
-    answer = TracedObject.traced(found, claims)
-    _require_claims(answer.sources, property_name)
-    if not printed_json(answer):
-        _print_tree(_draw_tree(answer))
+    return TracedObject.traced(found, claims)
+
+
+async def _load_remote(
+    remote: Remote, which: str, property_name: str | None, project: str
+) -> "TracedObject | list[StatedClaim]":
+    from whence.api.claims import StatedClaim
+    from whence.api.graph import TracedObject
+    from whence_client import NotFound
+
+    try:
+        found = await remote.client.trace(which, property=property_name, project=named_project(project))
+        return remote.read(TracedObject, found)
+    except NotFound as missing:
+        for kind in ("chunks", "documents"):
+            with suppress(NotFound, ValueError):
+                path = f"/{kind}/{UUID(which)}/claims"
+                return (await remote.page(path, StatedClaim, limit=_MOST_CLAIMS, property=property_name))[0]
+        raise missing from None
 
 
 def _require_claims(found: Sized, property_name: str | None) -> None:

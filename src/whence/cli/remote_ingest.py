@@ -1,0 +1,237 @@
+"""`whence ingest --server`: uploads files that are new or have changed, and waits for their jobs on the server.
+
+A document remembers the file by its origin, `upload://<host>/<path>`. So a changed file becomes a new version, and
+`--prune` knows the documents of files that were uploaded from this folder of this machine and are gone.
+"""
+
+import asyncio
+import hashlib
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator, Awaitable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shlex import quote
+from typing import Any
+from urllib.parse import unquote_to_bytes
+from uuid import UUID
+
+import click
+from pydantic.alias_generators import to_camel
+
+from whence.api.ingest import UPLOADED
+from whence.api.jobs import JobModel
+from whence.cli.file_moves import is_gone
+from whence.cli.files import FoundFile
+from whence.cli.ingest_run import FileOutcome, IngestRequest, bars
+from whence.cli.options import DEFAULT_STRATEGY
+from whence.cli.output import counted
+from whence.cli.remote import Remote
+from whence.cli.watching import Snapshot, look
+from whence.ingest import Receipt
+from whence.ingest.file_identity import Placed
+from whence_client import Forbidden, NoAnswer, Unauthorized, WhenceClientError
+from whence_client.types import DocumentModel, Ingested
+
+_PAUSE = 0.3
+_LOOKED_AT = 20
+"""Jobs that are asked for in one round: they end in about the order in which they were queued."""
+
+
+def origin_of(path: Path) -> str:
+    return f"{_here()}{path.absolute().as_uri().removeprefix('file://')}"
+
+
+def _path(origin: str) -> Path:
+    return Path(os.fsdecode(unquote_to_bytes(origin.removeprefix(_here()))))
+
+
+def _here() -> str:
+    return f"{UPLOADED}//{socket.gethostname()}"
+
+
+@dataclass(slots=True, kw_only=True)
+class RemoteFeed:
+    remote: Remote
+    project: str | None
+    wanted: IngestRequest
+    as_json: bool
+
+    async def once(self) -> list[FileOutcome]:
+        snapshot = await asyncio.to_thread(look, self.wanted.selection)
+        outcomes = [FileOutcome(source=str(one.path), reason=one.reason) for one in snapshot.skipped]
+        skipped = len(outcomes)
+        count = len(snapshot.files) + len(self.wanted.urls) + self.wanted.stdin
+        try:
+            with bars(count, quiet=self.as_json) as show:
+                async for outcome in self._sources(snapshot):
+                    outcomes.append(outcome)
+                    await self._look(outcomes)
+                    show(outcomes[skipped:])
+                while any(one.pending for one in outcomes):
+                    await asyncio.sleep(_PAUSE)
+                    await self._look(outcomes)
+                    show(outcomes[skipped:])
+        except asyncio.CancelledError:
+            self._report_rest(sum(one.pending for one in outcomes))
+            raise
+        return outcomes
+
+    async def kinds(self) -> dict[str, str]:
+        """What ingesting each file means: `new`, `changed` or `unchanged`."""
+        snapshot = await asyncio.to_thread(look, self.wanted.selection)
+        known = await self._known()
+        kinds = {}
+        for file in snapshot.found:
+            document = known.get(origin_of(file.path))
+            is_same = document is not None and document["sha256"] == await _hash(file.path)
+            kinds[file.name] = "new" if document is None else "unchanged" if is_same else "changed"
+        return kinds
+
+    async def gone(self) -> list[Placed]:
+        """The documents of files that were uploaded from these folders and do not exist any more."""
+        folders = tuple(
+            f"{origin_of(path).rstrip('/')}/" for path in self.wanted.selection.paths if path.is_dir()
+        )
+        documents = (await self._known()).items() if folders else ()
+        return [
+            Placed(id=UUID(one["id"]), name=one["name"], origin=origin, sha256=bytes.fromhex(one["sha256"]))
+            for origin, one in documents
+            if origin.startswith(folders) and await asyncio.to_thread(is_gone, _path(origin))
+        ]
+
+    def _report_rest(self, rest: int) -> None:
+        if rest:
+            named = f" --project {quote(self.project)}" if self.project else ""
+            count = counted(rest, "document")
+            stop = f"`whence jobs cancel --all{named}`"
+            click.echo(f"{count} handed in and not done: the server goes on. Stop it with {stop}.", err=True)
+
+    async def _known(self) -> dict[str, DocumentModel]:
+        """The documents that came from files of this machine, by origin."""
+        found = self.remote.client.documents(project=self.project)
+        by_origin = {one["origin"] or "": one async for one in found}
+        return {origin: one for origin, one in by_origin.items() if origin.startswith(f"{_here()}/")}
+
+    async def _sources(self, snapshot: Snapshot) -> AsyncIterator[FileOutcome]:
+        known = await self._known() if snapshot.files else {}
+        chunking = await self._chunking()
+        for file in snapshot.found:
+            document = known.get(origin_of(file.path))
+            yield await self._hand_in(file.name, self._file(file, document, chunking))
+        for url in self.wanted.urls:
+            sent = self.remote.client.ingest_url(
+                url, project=self.project, metadata=self.wanted.metadata, wait=False, **chunking
+            )
+            yield await self._hand_in(url, sent)
+        if self.wanted.stdin:
+            content = await asyncio.to_thread(sys.stdin.buffer.read)
+            sent = self.remote.client.ingest(
+                content,
+                name=self.wanted.stdin_name,
+                project=self.project,
+                metadata=self.wanted.metadata,
+                wait=False,
+                **chunking,
+            )
+            yield await self._hand_in(self.wanted.stdin_name, sent)
+
+    async def _chunking(self) -> dict[str, Any]:
+        """How new documents are cut: as the command line says, else as the project does, else by paragraphs."""
+        if self._given:
+            return self._given
+        ident = await self.remote.found_project_id(self.project)
+        project = await self.remote.client.request("GET", f"/projects/{ident}")
+        return {} if project["config"]["chunking"] else {"chunking_strategy": DEFAULT_STRATEGY}
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        fields = self.wanted.chunking_fields
+        sizes = {to_camel(name): size for name, size in (fields.chunking_options or {}).items()}
+        given = {"chunking_strategy": fields.chunking_strategy, "chunking_options": sizes}
+        return {name: value for name, value in given.items() if value}
+
+    async def _file(
+        self, file: FoundFile, document: DocumentModel | None, chunking: dict[str, Any]
+    ) -> Ingested:
+        """Uploads the file, unless its document has the same bytes and nothing else is to change."""
+        client, metadata = self.remote.client, self.wanted.metadata
+        folder, _, name = file.name.rpartition("/")
+        if document is None:
+            return await client.ingest(
+                file.path,
+                name=name,
+                folder=folder or None,
+                origin=origin_of(file.path),
+                project=self.project,
+                metadata=metadata,
+                wait=False,
+                **chunking,
+            )
+        is_same = document["sha256"] == await _hash(file.path) and document["status"] == "completed"
+        if is_same and metadata is None and not self._given:
+            return {
+                "fileName": document["name"],
+                "documentId": document["id"],
+                "jobId": None,
+                "status": "completed",
+                "alreadyExists": True,
+                "error": None,
+                "chunkCount": document["chunk_count"],
+            }
+        return await client.update_document(
+            document["id"], file.path, name=document["name"], metadata=metadata, wait=False, **self._given
+        )
+
+    async def _hand_in(self, source: str, sending: Awaitable[Ingested]) -> FileOutcome:
+        try:
+            made = await sending
+        except (Unauthorized, Forbidden):
+            raise
+        except WhenceClientError as exc:
+            if isinstance(exc, NoAnswer):  # it refused this file, or it is away: then this raises
+                await self.remote.client.request("GET", "/me")
+            return FileOutcome(source=source, reason=getattr(exc, "message", str(exc)))
+        except OSError as exc:
+            return FileOutcome(source=source, reason=exc.strerror or str(exc))
+        if made["documentId"] is None:
+            return FileOutcome(source=source, reason=made["error"] and made["error"]["message"])
+        receipt = Receipt(
+            file_name=made["fileName"],
+            document_id=UUID(made["documentId"]),
+            job_id=UUID(made["jobId"]) if made["jobId"] else None,
+            status=made["status"],
+            already_exists=made["alreadyExists"],
+        )
+        chunks = made.get("chunkCount", 0)
+        if receipt.already_exists and not chunks:
+            chunks = (await self.remote.client.document(made["documentId"]))["chunk_count"]
+        return FileOutcome(source=source, receipt=receipt, status=receipt.status, chunks=chunks)
+
+    async def _look(self, outcomes: list[FileOutcome]) -> None:
+        """Updates the first pending outcomes."""
+        waiting = [n for n, one in enumerate(outcomes) if one.pending][:_LOOKED_AT]
+        for n in waiting:
+            receipt = outcomes[n].receipt
+            if receipt is not None and receipt.job_id is not None:
+                job = await self.remote.get(f"/jobs/{receipt.job_id}", JobModel)
+                outcomes[n] = replace(
+                    outcomes[n],
+                    status=job.status,
+                    reason=job.error.message if job.error else None,
+                    stage=job.stage,
+                    chunks=job.done,
+                    total=job.total,
+                )
+
+
+async def _hash(path: Path) -> str | None:
+    def read() -> str | None:
+        try:
+            with path.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:  # sending it says why
+            return None
+
+    return await asyncio.to_thread(read)
