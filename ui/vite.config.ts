@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 
+/** The same client that others install. */
+const CLIENT = fileURLToPath(new URL("../clients/typescript/src/index.ts", import.meta.url));
 const OUT = "../src/whence/web/static";
 
 /** Writes a compressed twin of each file, so that the server compresses nothing itself. */
@@ -28,6 +31,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
+  resolve: { alias: { "whence-client": CLIENT } },
   worker: { format: "es" },
   plugins: [compress()],
   server: {

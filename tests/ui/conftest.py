@@ -177,6 +177,8 @@ async def served(
         llm_base_url=model.url,
         llm_model="test",
         llm_attempts=1,
+        llm_prompt_price=5_000.0,
+        llm_completion_price=5_000.0,
     )
     with serve_in_thread(settings) as url, httpx.Client(base_url=url, timeout=60) as http:
         site = Site(url=url, model=model, browser=browser, http=http)

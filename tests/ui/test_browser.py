@@ -15,8 +15,10 @@ from tests.chat_endpoint import cut, says
 from tests.files.pdf import pdf
 from tests.ui.conftest import HOSTILE, PAGES, QUESTION, REPORT, Site, ask, words_under
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.store import Store
 
+EVIL = "https://evil.example/?q=secret"
 PHONE = {"width": 380, "height": 780}
 CITED = "Repairs went over budget because of the storm of 9 February."
 
@@ -24,7 +26,17 @@ CITED = "Repairs went over budget because of the storm of 9 February."
 async def test_from_a_question_to_the_words_on_the_page(site: Site) -> None:
     page = await site.open("/")
     await ask(page)
-    await page.click(".chip")
+    chip, quote = page.locator(".chip"), page.locator("[role=tooltip]")
+    await chip.hover()
+    await expect(quote).to_contain_text(CITED)
+    assert await chip.get_attribute("aria-describedby") == await quote.get_attribute("id")
+    await page.keyboard.press("Escape")
+    await expect(quote).to_have_count(0)
+    await page.keyboard.press("Tab")
+    await chip.focus()
+    await expect(quote).to_be_visible()
+    await chip.click()
+    await expect(quote).to_have_count(0)
     await page.wait_for_selector(".evidence .page img")
     assert await words_under(page, pdf(REPORT), number=2) == CITED
     await expect(page.locator(".evidence")).to_contain_text("page 2")
@@ -63,6 +75,17 @@ async def test_a_link_of_an_older_version(site: Site) -> None:
     await page.goto(f"{site.url}/d/{ident}?span=29-55&v=1")
     await expect(page.locator(".stale")).to_contain_text("is gone")
     await expect(page.locator(".stale blockquote")).to_have_text("Films are lent for 2 days.")
+    await page.click("text=Versions")
+    versions = page.locator(".versions li")
+    await expect(versions.nth(0)).to_contain_text(
+        re.compile(r"Version 2.*current.*new content.*1 chunk", re.DOTALL)
+    )
+    await versions.nth(1).locator("a").click()
+    await expect(page.locator(".document-left")).to_contain_text("Films are lent for 2 days.")
+    await page.reload()
+    await expect(page.locator(".document-left .stale")).to_contain_text("This is version 1")
+    await page.click("text=Open the current version")
+    await expect(page.locator(".document-left")).to_contain_text("Opened in 1911.")
     site.data("DELETE", f"/documents/{ident}")
 
 
@@ -88,10 +111,13 @@ async def test_a_server_that_is_gone_and_comes_back(site: Site) -> None:
 
 
 async def test_nothing_that_others_wrote_runs(site: Site) -> None:
-    site.model.script(says(f"<script>window.pwned=1</script> {HOSTILE} [x](javascript:window.pwned=1) [1]"))
+    site.model.script(
+        says(f"<script>window.pwned=1</script> {HOSTILE} [x](javascript:window.pwned=1) {EVIL} [1]")
+    )
     page = await site.open("/")
     await ask(page, "Who knows it here?")
-    await page.wait_for_selector(".answer-text")
+    await expect(page.locator(".answer-text")).to_contain_text(EVIL)
+    assert await page.locator(".answer-text a").count() == 0, "the address of another site is text"
     for path in ("/documents", f"/d/{site.ids['hostile']}", "/search?q=nobody+knows", f"/search?q={HOSTILE}"):
         await page.goto(site.url + path)
         await page.wait_for_selector(".rows-row, .document-text, .hits, .empty")
@@ -171,6 +197,17 @@ async def test_words_that_changed_or_went_are_not_marked(site: Site) -> None:
     await page.reload()
     await expect(evidence).to_contain_text("was deleted")
     await expect(evidence.locator("blockquote")).to_have_text(fee)
+
+
+async def test_a_page_that_is_too_large_says_so(site: Site) -> None:
+    boxes = ["/MediaBox [0 0 20000 20000]", ""]
+    ident = site.ingest("wall.pdf", pdf([["A wall."], ["A page."]], shown=boxes))
+    page = await site.open(f"/d/{ident}")
+    await expect(page.locator("[data-page='1']")).to_contain_text("Page 1 is 20,000 by 20,000 points")
+    assert await page.locator("[data-page='1'] img").count() == 0
+    await page.locator("[data-page='2']").scroll_into_view_if_needed()
+    await page.wait_for_selector("[data-page='2'] img")
+    site.data("DELETE", f"/documents/{ident}")
 
 
 async def test_a_new_version_comes_without_a_reload(site: Site) -> None:
@@ -283,9 +320,16 @@ async def test_search_with_both_scores(site: Site) -> None:
     assert await page.locator(".hits li").first.locator("[role=meter]").count() == 2
     await page.click(".hits button")
     await page.wait_for_selector(".evidence .rect")
+    await page.wait_for_selector(".evidence .page img")
+    assert await words_under(page, pdf(REPORT), number=2) == CITED, "the chunk begins on page 1"
+    await page.click("text=Open the document")
+    await expect(page.locator("[data-page='2'] .rect")).to_be_in_viewport()
+    await page.go_back()
     await page.keyboard.press("Escape")
-    await page.uncheck("text=Only relevant")
+    await expect(page.locator("#floor-hint")).to_contain_text("none of the ten best hits")
+    await page.uncheck("text=Relevance threshold")
     await expect(page).to_have_url(re.compile("floor=off"))
+    await expect(page.locator("#floor-hint")).to_contain_text("the nearest chunks")
 
 
 async def test_a_property_leads_to_its_chunk_and_schema_version(site: Site) -> None:
@@ -319,16 +363,28 @@ async def test_a_new_version_of_the_schema(site: Site) -> None:
     await expect(page.locator(".page-head")).to_contain_text("version v2")
     await expect(page.locator(".diff")).to_contain_text("Requirement.owner")
     await expect(page.locator(".panel", has_text="Extract")).to_contain_text("chunk")
+    await page.click(".panel >> text=Start")
+    done = page.locator(".panel [role=status]", has_text="See the jobs")
+    await expect(done).to_contain_text("done")
+    await page.reload()
+    await expect(done).to_contain_text("done")
+    await done.locator("a").click()
+    await page.click(".rows-row a")
+    await expect(page.locator(".object-panel")).to_contain_text("finished")
 
 
 async def test_keys_open_projects(
     browser: Browser, dsn: str, served: Site, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     settings = replace(usual_settings(dsn, tmp_path_factory.mktemp("keys")), auth="required")
+    torn = served.ingest("torn.pdf", b"%PDF-1.4 torn")
+    named = served.data("GET", "/objects")["items"][0]["id"]
+    served.data("PATCH", f"/objects/{named}", json={"set": {"expiration": "2 hours"}})
     async with Store.open(dsn, size=2) as store:
         second = await store.projects.create(name="second")
         _, everywhere = await store.keys.create(name="all", scope="admin", project_id=None)
         _, alone = await store.keys.create(name="one", scope="read", project_id=second.id)
+        _, reader = await store.keys.create(name="reader", scope="read", project_id=DEFAULT_PROJECT_ID)
     with serve_in_thread(settings) as url, httpx.Client() as http:
         site = Site(url=url, model=served.model, browser=browser, http=http)
         page = await site.open("/documents")
@@ -356,8 +412,31 @@ async def test_keys_open_projects(
         await expect(other.locator(".empty")).to_contain_text("No documents yet")
         assert await other.locator("[aria-label=Project]").count() == 0
         assert await other.locator("text=Add documents").count() == 0, "the key may only read"
+        assert await other.locator("text=Drop files").count() == 0
+        await expect(other.locator(".note")).to_contain_text("needs a key with the scope write")
+        await other.click("nav >> text=Schema")
+        await expect(other.locator("[aria-label='New type']")).to_be_disabled()
+        await expect(other.locator("#schema-json")).not_to_be_editable()
+        await expect(other.locator(".note")).to_contain_text("changing the schema needs")
+        await look_only(await site.open("/documents"), reader.reveal())
         await site.close()
         assert site.problems == []
+    served.data("DELETE", f"/documents/{torn}")
+
+
+async def look_only(page: Page, key: str) -> None:
+    """What has failed or was corrected is shown to a key that may read; mending it is not offered."""
+    await page.fill("#key", key)
+    await page.keyboard.press("Enter")
+    for path in ("Documents", "Jobs"):
+        await page.click(f"nav >> text={path}")
+        await expect(page.locator(".rows-row", has_text="torn.pdf")).to_contain_text("failed")
+        assert await page.locator("text=Retry").count() == 0
+    await page.click("nav >> text=Graph")
+    await page.click("text=Table")
+    await page.click(".rows-row a")
+    await expect(page.locator(".object-panel")).to_contain_text("Corrections")
+    assert await page.locator("text=/^(Undo|Correct|Reject.*)$/").count() == 0
 
 
 @pytest.mark.parametrize("look", ["light", "dark"])

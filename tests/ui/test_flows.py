@@ -1,12 +1,13 @@
-"""Two columns, the keyboard, dropped files, keys, hostile schemas, a large graph and a wide screen in a real browser."""
+"""Two columns, chunks on pages, the keyboard, dropped files, keys, schemas, answers again, a large graph and a wide screen."""
 
+import json
 import re
 from uuid import UUID
 
 import psycopg
 from playwright.async_api import expect
 from tests.chat_endpoint import says
-from tests.files.pdf import placed_pdf
+from tests.files.pdf import pdf, placed_pdf
 from tests.ui.conftest import HOSTILE, PAGES, Site, ask, words_under
 
 LEFT = ["The left column tells of the", "harbour and its old wharf."]
@@ -54,6 +55,83 @@ async def test_keys_of_the_keyboard(site: Site) -> None:
     await expect(page.locator("[data-main-input]")).to_be_focused()
     await page.keyboard.type("?/")
     await expect(page.locator("[data-main-input]")).to_have_value("?/")
+    await page.keyboard.press("Control+k")
+    await expect(page).to_have_url(f"{site.url}/search")
+    await expect(page.locator("[aria-label=Search]")).to_be_focused()
+
+
+async def test_a_document_is_previewed_beside_the_list(site: Site) -> None:
+    page = await site.open("/documents?sort=name")
+    await page.click("[aria-label='Preview report.pdf']")
+    await page.wait_for_selector(".evidence .page img")
+    preview = page.locator(".evidence")
+    await expect(preview.locator(".cut")).to_contain_text("The harbour library closed its books")
+    await expect(preview.locator("footer")).to_contain_text("2 pages · 1 chunk")
+    await page.keyboard.press("ArrowRight")
+    await expect(preview.locator("h2")).to_have_text("城市.txt")
+    await page.reload()
+    await expect(preview.locator(".cut")).to_contain_text("东京")
+    await page.click("[aria-label=Previous]")
+    await expect(preview.locator("h2")).to_have_text("report.pdf")
+    await page.keyboard.press("Escape")
+    await expect(preview).to_have_count(0)
+    await page.locator(".rows-row", has_text="letter.docx").locator(".type").click()
+    await expect(preview.locator("h2")).to_have_text("letter.docx")
+
+
+async def test_a_long_list_of_chunks_has_only_those_in_view(site: Site) -> None:
+    berths = "\n\n".join(
+        f"Berth {n} is {n}0 metres long, and its crane lifts {n} tonnes at high water." for n in range(1, 121)
+    )
+    form = {
+        "chunkingStrategy": "sentence",
+        "chunkingOptions": json.dumps({"maxChunkSize": 100, "minChunkSize": 10}),
+    }
+    files = {"file": ("quays.txt", berths)}
+    made = site.data("POST", "/ingest/upload", files=files, data=form, params={"wait": "true"})
+    ident = made["items"][0]["documentId"]
+    page = await site.open(f"/d/{ident}")
+    listed = page.locator(".chunk-list li")
+    await expect(listed.first).to_contain_text("Berth 1 is")
+    assert await listed.count() < 60
+    await page.locator(".cut", has_text="Berth 120 is").click()
+    await expect(page.locator(".chunk-list li.on")).to_be_in_viewport()
+    await expect(page.locator(".chunk-list li.on")).to_contain_text("Berth 120 is")
+    await expect(page.locator(".chunk-list li", has_text="Berth 119 is")).to_be_visible()
+    site.data("DELETE", f"/documents/{ident}")
+
+
+async def test_a_chip_of_a_source_that_supports_another_sentence_only(site: Site) -> None:
+    said = "Repairs went over budget because of the storm of 9 February."
+    other = "Elephants prefer to swim in warm lakes near Kampala."
+    site.model.script(says(f"{said} [1] {other} [1]"))
+    page = await site.open("/")
+    await ask(page, "Why did repairs go over budget?")
+    chips = page.locator(".chip")
+    await expect(chips.nth(0)).to_have_class(re.compile("verbatim"))
+    await expect(chips.nth(1)).to_have_class(re.compile("none"))
+    await expect(page.locator(".warning")).to_contain_text(other)
+    await chips.nth(1).click()
+    await expect(page.locator(".evidence .level")).to_have_text("none")
+    await page.click(".sentence.verbatim")
+    await expect(page.locator(".evidence .level")).to_have_text("verbatim")
+
+
+async def test_addresses_of_other_sites_are_links_where_a_project_allows_them(site: Site) -> None:
+    config = {"extraction": "manual", "media": "allowed"}
+    made = site.data("POST", "/projects", json={"name": "linking", "config": config})
+    files = {"file": ("pier.md", "# Pier\n\nThe pier is long.\n")}
+    site.data("POST", "/ingest/upload", files=files, data={"projectId": made["id"]}, params={"wait": "true"})
+    site.model.script(
+        says("The pier is [long](https://other.example/long). [1] ![x](https://other.example/x.png)")
+    )
+    page = await site.open("/?project=linking")
+    await ask(page, "Is the pier long?")
+    link = page.locator(".answer-text a")
+    await expect(link).to_have_attribute("href", "https://other.example/long")
+    await expect(link).to_have_attribute("rel", "noopener noreferrer")
+    assert await page.locator(".answer-text img").count() == 0, "images never load"
+    site.data("DELETE", f"/projects/{made['id']}")
 
 
 async def test_a_dropped_file_shows_its_progress(site: Site, dsn: str) -> None:
@@ -103,6 +181,29 @@ async def test_a_key_is_shown_once_and_revoked(site: Site) -> None:
     assert await page.evaluate("window.pwned") is None
 
 
+async def test_a_lightrag_server_is_named_and_its_key_is_not_shown(site: Site) -> None:
+    made = site.data("POST", "/projects", json={"name": "linked"})
+    page = await site.open("/projects?project=linked")
+    await page.fill("[aria-label='Address of the LightRAG server']", "http://10.0.0.1:9621")
+    save = page.locator("form", has_text="LightRAG server of linked").locator("button")
+    await save.click()
+    await expect(page.locator("[role=alert]")).to_contain_text("private address")
+    await page.fill("[aria-label='Address of the LightRAG server']", "https://93.184.215.14")
+    await page.fill("[aria-label='Key of the LightRAG server']", "a-secret-key")
+    await save.click()
+    key = page.locator("[aria-label='Key of the LightRAG server']")
+    await expect(key).to_have_attribute("placeholder", "Key (set)")
+    await expect(key).to_have_value("")
+    config = site.data("GET", f"/projects/{made['id']}")["config"]
+    assert (config["lightragUrl"], config["lightragKey"]) == ("https://93.184.215.14", "set")
+    await page.reload()
+    await expect(page.locator("[aria-label='Address of the LightRAG server']")).to_have_value(
+        "https://93.184.215.14"
+    )
+    assert "a-secret-key" not in await page.content()
+    site.data("DELETE", f"/projects/{made['id']}")
+
+
 async def test_a_hostile_schema_does_not_run(site: Site) -> None:
     made = site.data("POST", "/projects", json={"name": "hostile"})
     path = f"/projects/{made['id']}/schema"
@@ -117,6 +218,111 @@ async def test_a_hostile_schema_does_not_run(site: Site) -> None:
     await expect(page.locator("legend", has_text=HOSTILE)).to_be_visible()
     assert await page.evaluate("window.pwned") is None
     site.data("DELETE", f"/projects/{made['id']}")
+
+
+async def test_the_schema_is_checked_as_you_type(site: Site) -> None:
+    made = site.data("POST", "/projects", json={"name": "checked"})
+    page = await site.open("/schema?project=checked")
+    types = {"Thing": {"properties": {"size": {"type": "nope"}, "owner": {"type": "string"}}}}
+    box, said = page.locator("#schema-json"), page.locator("#schema-said")
+    await expect(said).to_have_text("Valid.")
+    await box.fill(json.dumps({"object_types": types}, indent=2))
+    await expect(said).to_contain_text("Line 6: object_types.Thing.properties.size.type must be")
+    field = page.locator(".row", has=page.locator("[aria-label='Type of Thing.size']"))
+    await expect(field.locator("select")).to_have_attribute("aria-invalid", "true")
+    await expect(field).to_contain_text("must be")
+    await expect(page.locator("text=Save as a new version")).to_be_disabled()
+    await page.click("text=Show line 6")
+    chosen = "(box) => box.value.slice(box.selectionStart, box.selectionEnd)"
+    assert await box.evaluate(chosen) == '"nope"'
+    await field.locator("select").select_option("integer")
+    await expect(said).to_have_text("Valid.")
+    await expect(page.locator("text=Save as a new version")).to_be_enabled()
+    site.data("DELETE", f"/projects/{made['id']}")
+
+
+async def test_chunks_have_borders_on_the_pages(site: Site) -> None:
+    sentences = [
+        f"Berth {n} is {n}0 metres long, and its crane lifts {n} tonnes at high water." for n in range(1, 5)
+    ]
+    content = pdf([sentences[:2], sentences[2:]])
+    cuts = {"maxChunkSize": 100, "minChunkSize": 10}
+    form = {"chunkingStrategy": "sentence", "chunkingOptions": json.dumps(cuts)}
+    files = {"file": ("berths.pdf", content)}
+    made = site.data("POST", "/ingest/upload", files=files, data=form, params={"wait": "true"})
+    ident = made["items"][0]["documentId"]
+    page = await site.open(f"/d/{ident}")
+    listed, borders = page.locator(".chunk-list li"), page.locator(".border")
+    await expect(borders).to_have_count(2)
+    await borders.nth(1).click()
+    await expect(listed.nth(1)).to_have_class(re.compile("on"))
+    await expect(page.locator(".rect").first).to_be_visible()
+    line, border = await page.locator(".rect").first.bounding_box(), await borders.nth(1).bounding_box()
+    assert line
+    assert border
+    assert border["y"] - 1 <= line["y"] <= line["y"] + line["height"] <= border["y"] + border["height"] + 1
+    await listed.nth(3).locator("button").click()
+    await expect(borders.nth(3)).to_have_class(re.compile("on"))
+    await expect(page.locator("[data-page='2'] .rect").first).to_be_in_viewport()
+    await listed.nth(2).hover()
+    await expect(borders.nth(2)).to_have_class(re.compile("near"))
+    site.data("DELETE", f"/documents/{ident}")
+
+
+async def test_answering_again_shows_what_changed_and_feedback_is_kept(site: Site) -> None:
+    fee = "The mooring fee of the pier is 40 crowns a week."
+    ident = site.ingest("pier.md", f"# Fees\n\n{fee}\n")
+    site.model.script(says(f"{fee} [1]"))
+    page = await site.open("/")
+    await ask(page, "What is the mooring fee of the pier?")
+    files = {"file": ("pier.md", f"# Fees\n\n{fee.replace('40', '55')}\n")}
+    site.data("PUT", f"/documents/{ident}", files=files, params={"wait": "true"})
+    await page.reload()
+    await expect(page.locator(".stale")).to_contain_text("55 crowns")
+    site.model.script(says(f"{fee.replace('40', '55')} [1]"))
+    await page.click("text=Answer again")
+    changed = page.locator(".changed")
+    await expect(changed.locator("del")).to_contain_text("40 crowns")
+    await expect(changed.locator("ins")).to_contain_text("55 crowns")
+    await page.click("text=Not helpful")
+    await page.fill(".feedback textarea", "The fee is older.")
+    await page.check(".feedback [type=checkbox]")
+    await page.click(".feedback >> text=Send")
+    await expect(page.locator(".feedback")).to_contain_text("Kept.")
+    kept = site.data("GET", "/answers", params={"feedback": "down"})["items"][0]["feedback"]
+    assert (kept["comment"], kept["wrongCitations"]) == ("The fee is older.", [0])
+    await page.reload()
+    await expect(page.locator(".feedback textarea")).to_have_value("The fee is older.")
+    await expect(page.locator(".feedback [type=checkbox]")).to_be_checked()
+    site.data("DELETE", f"/documents/{ident}")
+
+
+async def test_a_question_that_nothing_answers_offers_what_is_near(site: Site) -> None:
+    page = await site.open("/")
+    await ask(page, "Which temperature melts tungsten carbide?")
+    await page.click(".near .hits button")
+    await expect(page.locator(".evidence")).to_be_visible()
+
+
+async def test_the_source_of_the_graph_shows_its_objects(site: Site) -> None:
+    site.model.script(says("The expiration of OAuth 2.0 is 1 hour. [1]"))
+    page = await site.open("/")
+    await ask(page, "What is the expiration of OAuth 2.0?")
+    await page.click("text=From the knowledge graph")
+    await page.click(".from-graph .badge >> text=OAuth 2.0")
+    await expect(page.locator(".object-panel h2")).to_have_text("OAuth 2.0")
+
+
+async def test_a_small_screen_has_the_type_and_the_whole_form(site: Site) -> None:
+    page = await site.open("/documents", viewport={"width": 380, "height": 780})
+    row = page.locator(".rows-row", has_text="report.pdf")
+    await expect(row.locator(".type")).to_have_text("PDF")
+    await expect(row.locator(".type")).to_be_visible()
+    await page.click("text=Add documents")
+    ends = (
+        "[...document.querySelectorAll('dialog, dialog *')].map((one) => one.getBoundingClientRect().right)"
+    )
+    assert max(await page.evaluate(ends)) <= 380
 
 
 async def test_a_graph_of_two_thousand_objects(site: Site, dsn: str) -> None:

@@ -79,3 +79,18 @@ test("half a marker is not shown", () => {
     expect(soFar(`One hour${half}`)).toBe("One hour");
   expect(soFar(`One hour [${A}]`)).toBe(`One hour [${A}]`);
 });
+
+test("a chunk that only LightRAG has is cited like the others", () => {
+  const foreign = `doc-${"0f".repeat(16)}-chunk-003`;
+  const cited = citation({
+    chunkId: foreign,
+    documentId: null,
+    startOffset: null,
+    endOffset: null,
+    quote: "It rains.",
+  });
+  const text = `It rains [${foreign}].`;
+  expect([...numbering(text, [cited])]).toEqual([[foreign, 1]]);
+  expect(marked(text, [cited])).toContain(`${MARKS.chip}0:${foreign}${MARKS.stop}`);
+  expect(footnoted(text, [cited], [])).toBe(`It rains [1].\n\n[1] ${foreign}: "It rains."\n`);
+});

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { expect, test } from "vitest";
-import { parse } from "../src/text/events";
+import { parse } from "whence-client";
 import { bytes, count, duration, relative, sameWords, unstarred } from "../src/text/format";
 import { markdown, verbatim } from "../src/text/markdown";
 import { Points } from "../src/text/points";
@@ -19,7 +19,11 @@ test.each([
   ["<script>alert(1)</script>", "(p <script>alert(1)</script>)"],
   ["a <img src=x onerror=alert(1)> b", "(p a <img src=x onerror=alert(1)> b)"],
   ["[x](javascript:alert(1))", "(p x)"],
-  ["[x](https://example.org)", "(p (a https://example.org x))"],
+  ["[x](https://example.org)", "(p x (https://example.org))"],
+  ["[plan](https://example.org/plan)", "(p plan (https://example.org/plan))"],
+  ["see www.example.org.", "(p see www.example.org.)"],
+  ["see https://example.org/a?b=c.", "(p see https://example.org/a?b=c.)"],
+  ["<https://example.org>", "(p https://example.org)"],
   ["![x](https://example.org/i.png)", "(p ![x](https://example.org/i.png))"],
   ["- a\n- b", "(ul (li (span a))(li (span b)))"],
   ["a & b &lt;", "(p a & b &lt;)"],

@@ -1,4 +1,6 @@
+import { useId } from "preact/hooks";
 import { same, show, shown, type Place } from "../state/evidence";
+import { usePopover } from "../state/popover";
 
 const LEVELS = {
   verbatim: "the source says it in these words",
@@ -7,24 +9,37 @@ const LEVELS = {
   none: "the source does not say it",
 } as const;
 
-/** A numbered citation. Hovering shows the quote, a click opens the evidence. */
+/** A numbered citation. Hovering or focusing it shows the quote, a click opens the evidence. */
 export function Chip({ n, place, list }: { n: number; place: Place | null; list: readonly Place[] }) {
+  const { at, open, close } = usePopover();
+  const id = useId();
   if (!place) return <span class="chip dead">{n}</span>;
   const on = shown.value !== null && same(shown.value, place);
   const level = place.level ?? "none";
   return (
-    <button
-      type="button"
-      class={`chip ${level}${on ? " on" : ""}`}
-      aria-pressed={on}
-      aria-label={`Source ${n}: ${LEVELS[level]}`}
-      title={place.quote ? `“${place.quote}”\n${LEVELS[level]}` : LEVELS[level]}
-      onClick={(event) => {
-        event.stopPropagation();
-        show(place, list);
-      }}
-    >
-      {n}
-    </button>
+    <span class="chip-place" onMouseEnter={(event) => open(event.currentTarget)} onMouseLeave={close}>
+      <button
+        type="button"
+        class={`chip ${level}${on ? " on" : ""}`}
+        aria-pressed={on}
+        aria-label={`Source ${n}: ${LEVELS[level]}`}
+        aria-describedby={at ? id : undefined}
+        onFocus={(event) => event.currentTarget.matches(":focus-visible") && open(event.currentTarget)}
+        onBlur={close}
+        onClick={(event) => {
+          event.stopPropagation();
+          close();
+          show(place, list);
+        }}
+      >
+        {n}
+      </button>
+      {at && (
+        <span role="tooltip" id={id} class="popover" style={at}>
+          {place.quote && <q>{place.quote}</q>}
+          <span class="quiet">{LEVELS[level]}</span>
+        </span>
+      )}
+    </span>
   );
 }

@@ -1,13 +1,15 @@
 import { api, ApiError, take, type Chunk, type Schemas } from "../api/client";
 import { spanOf, type Span } from "../state/spans";
-import { close, index, places, shown, step, type Place } from "../state/evidence";
+import { close, isWhole, shown, type Place } from "../state/evidence";
 import { useScrollTo } from "../state/image";
 import { useResource } from "../state/resource";
 import { href } from "../state/router";
 import { fileType, sameWords } from "../text/format";
 import { Marked } from "./Marked";
 import { PageImage } from "./PageImage";
+import { Preview } from "./Preview";
 import { Show } from "./States";
+import { Stepper } from "./Stepper";
 
 interface Found {
   place: Place;
@@ -52,15 +54,14 @@ async function find(place: Place, signal: AbortSignal): Promise<Found> {
 export function Evidence() {
   const place = shown.value;
   if (!place) return null;
-  return <Pane place={place} />;
+  return isWhole(place) ? <Preview id={place.documentId} /> : <Pane place={place} />;
 }
 
 function Pane({ place }: { place: Place }) {
   const found = useResource(
     (abort) => find(place, abort),
-    [place.documentId, place.start, place.end, place.chunkId, place.quote],
+    [place.documentId, place.start, place.end, place.chunkId, place.quote, place.level],
   );
-  const total = places.value.length;
   const span = found.data?.span ?? null;
   const quote = found.data?.place.quote;
   const holds = span !== null && (!quote || sameWords(quote, span.text));
@@ -90,18 +91,7 @@ function Pane({ place }: { place: Place }) {
       </div>
       <footer>
         {found.data && holds && <Facts place={found.data.place} span={span} found={found.data} />}
-        <nav aria-label="Evidence of the selected">
-          {total > 1 && (
-            <span class="stepper">
-              <button type="button" class="ghost" aria-label="Previous" onClick={() => step(-1)}>
-                ‹
-              </button>
-              {index.value + 1} of {total}
-              <button type="button" class="ghost" aria-label="Next" onClick={() => step(1)}>
-                ›
-              </button>
-            </span>
-          )}
+        <Stepper>
           {!found.data?.deleted && (
             <a
               href={href(
@@ -112,7 +102,7 @@ function Pane({ place }: { place: Place }) {
               Open the document
             </a>
           )}
-        </nav>
+        </Stepper>
       </footer>
     </aside>
   );

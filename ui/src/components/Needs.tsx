@@ -5,3 +5,10 @@ import { may, type Scope } from "../state/session";
 export function Needs({ scope = "write", children }: { scope?: Scope; children: ComponentChildren }) {
   return may(scope) ? <>{children}</> : null;
 }
+
+/** Says why something is missing or cannot be changed, to keys that may not do it. */
+export function ReadOnly({ what }: { what: string }) {
+  return may("write") ? null : (
+    <p class="note">Your key may only read: {what} needs a key with the scope write.</p>
+  );
+}

@@ -16,6 +16,8 @@ export function Rows<T>(props: {
   empty: ComponentChildren;
   row: (item: T) => ComponentChildren;
   keyOf: (item: T) => string;
+  /** What a click on a row does, beside its links and buttons. */
+  pick?: (item: T) => void;
 }) {
   const { of, height = 48 } = props;
   const { ref, from, to } = useRows(of.total ?? 0, height);
@@ -51,6 +53,9 @@ export function Rows<T>(props: {
                 aria-rowindex={index + 2}
                 class="rows-row"
                 style={{ top: `${index * height}px`, height: `${height}px` }}
+                onClick={(event) => {
+                  if (item && !(event.target as Element).closest("a, button")) props.pick?.(item);
+                }}
               >
                 {item ? props.row(item) : <div role="cell" class="bone" />}
               </div>

@@ -17,9 +17,12 @@ export interface Turn {
   answer: Answer | null;
   /** What answered; null until that is known. */
   model: string | null;
+  /** What differs from the answer before, if it was just answered again. */
+  changes?: Schemas["AnswerChanges"];
 }
 
-type Answer = Schemas["AnswerModel"];
+export type Answer = Schemas["AnswerModel"];
+export type Feedback = Schemas["FeedbackRequest"];
 type Done = Schemas["ChatAnswer"];
 
 const DRAFT = "whence.question";
@@ -205,11 +208,12 @@ export function stop(): void {
   change({ state: "broken", error: asError(new Error("Stopped.")) });
 }
 
-export async function rate(answer: Answer, rating: "up" | "down" | null): Promise<void> {
+/** Keeps what the reader says of an answer; null takes it back. */
+export async function rate(answer: Answer, feedback: Feedback | null): Promise<void> {
   const params = { path: { answer_id: answer.id } };
   replace(
-    rating
-      ? await take(api.POST("/api/v1/answers/{answer_id}/feedback", { params, body: { rating } }))
+    feedback
+      ? await take(api.POST("/api/v1/answers/{answer_id}/feedback", { params, body: feedback }))
       : await take(api.DELETE("/api/v1/answers/{answer_id}/feedback", { params })),
   );
 }
@@ -218,12 +222,14 @@ export async function rate(answer: Answer, rating: "up" | "down" | null): Promis
 export async function refresh(answer: Answer): Promise<void> {
   const params = { path: { answer_id: answer.id } };
   const found = await take(api.POST("/api/v1/answers/{answer_id}/refresh", { params }));
-  replace(found.answer, answer.id);
+  replace(found.answer, answer.id, found.changes);
   void loadConversations();
 }
 
-function replace(answer: Answer, was = answer.id): void {
-  turns.value = turns.value.map((one) => (one.answer?.id === was ? ofAnswer(answer) : one));
+function replace(answer: Answer, was = answer.id, changes?: Turn["changes"]): void {
+  turns.value = turns.value.map((one) =>
+    one.answer?.id === was ? { ...ofAnswer(answer), changes: changes ?? one.changes } : one,
+  );
 }
 
 export async function forget(id: string): Promise<void> {

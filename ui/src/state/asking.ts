@@ -1,5 +1,5 @@
 import type { RefObject } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { loadConversations, moved, open, openAnswer } from "./ask";
 import { projectId } from "./session";
 
@@ -10,7 +10,8 @@ export function useConversation(
 ): RefObject<HTMLDivElement | null> {
   const end = useRef<HTMLDivElement>(null);
   const project = projectId.value;
-  useEffect(() => void (answer ? openAnswer(answer) : open(conversation)), [conversation, answer]);
+  // Before anything can be asked: opening empties the page.
+  useLayoutEffect(() => void (answer ? openAnswer(answer) : open(conversation)), [conversation, answer]);
   useEffect(() => void loadConversations(), [project]);
   const steps = moved.value;
   useEffect(() => {

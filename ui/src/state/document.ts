@@ -1,3 +1,4 @@
+import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { api, take, type ApiError, type Chunk, type Document, type Schemas } from "../api/client";
 import { live, watch } from "./progress";
@@ -6,6 +7,22 @@ import { query, setQuery } from "./router";
 import { projectId } from "./session";
 
 const MOST_CHUNKS = 2000;
+
+/** The chunk under the pointer, at the left or at the right; the other side shows it too. */
+export const hovered = signal<string | null>(null);
+
+/** What links both sides of a chunk when the pointer is over it. */
+export function hovering(id: string): { onMouseEnter: () => void; onMouseLeave: () => void } {
+  return {
+    onMouseEnter: () => (hovered.value = id),
+    onMouseLeave: () => (hovered.value = hovered.value === id ? null : hovered.value),
+  };
+}
+
+/** The class of a chunk at either side. */
+export function chunkClass(id: string, selected: string | null): string {
+  return `${id === selected ? " on" : ""}${id === hovered.value ? " near" : ""}`;
+}
 
 export interface Whole {
   document: Document;
@@ -78,4 +95,18 @@ export function startOf(chunk: Chunk): number {
 
 export function endOf(chunk: Chunk): number {
   return Number(chunk.metadata?.endOffset ?? 0);
+}
+
+/** An earlier version of a document, where the address names one. */
+export function useOldVersion(document: Document): Resource<Schemas["DocumentVersionText"] | null> {
+  const version = Number(query.value.get("version") ?? 0);
+  return useResource(
+    async (signal) => {
+      if (!version || version === document.version) return null;
+      const params = { path: { document_id: document.id, version } };
+      return take(api.GET("/api/v1/documents/{document_id}/versions/{version}", { params, signal }));
+    },
+    [document.id, document.version, version],
+    { fresh: true },
+  );
 }

@@ -158,11 +158,12 @@ export async function retry(jobId: string): Promise<void> {
 }
 
 /** Whether files hang over the page, and what to do when they fall. */
-export function useDrop(take: (files: File[]) => void): boolean {
+export function useDrop(take: (files: File[]) => void, allowed: boolean): boolean {
   const [over, setOver] = useState(false);
   const latest = useRef(take);
   latest.current = take;
   useEffect(() => {
+    if (!allowed) return;
     const stop = new AbortController();
     const on = (name: "dragover" | "dragleave" | "drop", act: (event: DragEvent) => void): void =>
       addEventListener(name, act, { signal: stop.signal });
@@ -179,7 +180,7 @@ export function useDrop(take: (files: File[]) => void): boolean {
         void filesOf(event.dataTransfer).then((files) => files.length && latest.current(files));
     });
     return () => stop.abort();
-  }, []);
+  }, [allowed]);
   return over;
 }
 

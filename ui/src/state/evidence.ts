@@ -1,5 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import type { Citation, Claim, Schemas } from "../api/client";
+import { matchedSentence } from "../text/matches";
 import { query, setQuery } from "./router";
 
 /** A place in a document that supports something. */
@@ -35,6 +36,15 @@ export const index = computed(() => {
 
 export function same(a: Place, b: Place): boolean {
   return a.documentId === b.documentId && a.start === b.start && a.end === b.end;
+}
+
+/** The document itself: no words of it are meant. */
+export function ofDocument(documentId: string): Place {
+  return { documentId, start: 0, end: 0 };
+}
+
+export function isWhole(place: Place): boolean {
+  return place.end === 0;
 }
 
 /** What opened the pane: the focus goes back to it. */
@@ -94,4 +104,11 @@ export function ofClaim(
     schemaVersion: one.schema_version,
     says,
   };
+}
+
+/** A hit: the sentence with most of the matched words. */
+export function ofHit(hit: Schemas["HitModel"]): Place {
+  const from = hit.startOffset ?? 0;
+  const { start, end } = matchedSentence(hit.chunk.content, hit.highlights);
+  return { documentId: hit.document.id, start: from + start, end: from + end, chunkId: hit.chunk.id };
 }

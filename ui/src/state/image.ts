@@ -42,13 +42,23 @@ export function usePageImage(
   return state;
 }
 
-/** Scrolls to an element when `what` changes and the element is there. */
+/** Whether the whole element is in view of the element that scrolls it. */
+function inView(element: HTMLElement): boolean {
+  const box = element.getBoundingClientRect();
+  const frame = element.closest(".document-left, .side-body, .evidence-body")?.getBoundingClientRect();
+  const top = Math.max(frame?.top ?? 0, 0);
+  return box.top >= top && box.bottom <= Math.min(frame?.bottom ?? innerHeight, innerHeight);
+}
+
+/** Scrolls to an element that is out of view when `what` changes and the element is there. */
 export function useScrollTo<T extends HTMLElement>(what: unknown): (element: T | null) => void {
   const done = useRef<unknown>(null);
   return (element) => {
     if (!element || done.current === what) return;
     done.current = what;
-    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (inView(element)) return;
+    const far = Math.abs(element.getBoundingClientRect().top) > 2 * innerHeight;
+    const calm = far || matchMedia("(prefers-reduced-motion: reduce)").matches;
     element.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
   };
 }

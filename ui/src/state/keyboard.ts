@@ -1,10 +1,14 @@
 import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { close, shown, step } from "./evidence";
+import { lockedOut } from "./key";
+import { go, href, path } from "./router";
 
 export const helpOpen = signal(false);
 
 export const KEYS: [string, string][] = [
   ["/", "Go to the search box or the question"],
+  ["Ctrl K, ⌘ K", "Search, from every page"],
   ["?", "List these keys"],
   ["Esc", "Close the evidence pane or a dialog"],
   ["← →", "Step through the evidence"],
@@ -17,11 +21,31 @@ function typing(target: EventTarget | null): boolean {
   );
 }
 
+/** Goes to the page's search box or question, if it has one. */
+export function focusMain(): boolean {
+  const box = document.querySelector<HTMLElement>("[data-main-input]");
+  box?.focus();
+  return box !== null;
+}
+
+/** Goes there when the page comes up, if `wanted`. */
+export function useMainFocus(wanted: boolean): void {
+  useEffect(() => {
+    if (wanted) focusMain();
+  }, []);
+}
+
 /** The keys that work on every page. */
 export function listen(): void {
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (document.querySelector("dialog[open]")) return;
+    if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    if ((event.ctrlKey || event.metaKey) && event.key === "k" && !lockedOut.value) {
+      event.preventDefault();
+      if (path.value !== "/search") go(href("/search"));
+      else focusMain();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape") {
       if (shown.value) close();
       else (document.activeElement as HTMLElement | null)?.blur();
@@ -29,11 +53,7 @@ export function listen(): void {
     }
     if (typing(event.target)) return;
     if (event.key === "/") {
-      const box = document.querySelector<HTMLElement>("[data-main-input]");
-      if (box) {
-        event.preventDefault();
-        box.focus();
-      }
+      if (focusMain()) event.preventDefault();
     } else if (event.key === "?") helpOpen.value = true;
     else if (shown.value && event.key === "ArrowLeft") step(-1);
     else if (shown.value && event.key === "ArrowRight") step(1);

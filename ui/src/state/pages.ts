@@ -1,9 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { api, take, type Document, type Schemas } from "../api/client";
+import { api, take, type Chunk, type Document, type Schemas } from "../api/client";
+import { blocks, type Box } from "../text/blocks";
+import { endOf, startOf } from "./document";
 import { useResource, type Resource } from "./resource";
 import { spanOf, type PageRects } from "./spans";
 
-type PageSize = Schemas["PageModel"];
+export type PageSize = Schemas["PageModel"];
 
 /** The sizes of a document's pages, those near the view, and the rectangles of a span. */
 export function usePages(
@@ -46,4 +48,51 @@ async function readSizes(id: string, signal: AbortSignal): Promise<PageSize[]> {
     found.push(...data.items);
     if (!data.pagination.has_more) return found;
   }
+}
+
+/** A chunk's part of a page: its span there, and the boxes around its lines. */
+export interface Border {
+  chunk: Chunk;
+  start: number;
+  end: number;
+  boxes: Box[];
+}
+const AT_ONCE = 100;
+
+/** Where the chunks of a page are on it. */
+export function useBorders(document: Document, size: PageSize, chunks: readonly Chunk[]): Border[] {
+  const parts = chunks
+    .filter((one) => startOf(one) < size.end && endOf(one) > size.start)
+    .map((chunk) => ({
+      chunk,
+      start: Math.max(startOf(chunk), size.start),
+      end: Math.min(endOf(chunk), size.end),
+    }));
+  const found = useResource(
+    async (signal) => {
+      const borders: Border[] = [];
+      for (let first = 0; first < parts.length; first += AT_ONCE)
+        borders.push(
+          ...(await readBorders(document, size.page, parts.slice(first, first + AT_ONCE), signal)),
+        );
+      return borders;
+    },
+    [document.id, document.version, size.page, parts.map((one) => one.chunk.id)],
+  );
+  return found.data ?? [];
+}
+
+async function readBorders(
+  document: Document,
+  page: number,
+  parts: Omit<Border, "boxes">[],
+  signal: AbortSignal,
+): Promise<Border[]> {
+  const items = parts.map(({ start, end }) => ({ documentId: document.id, start, end }));
+  const body = { projectId: document.project_id, items };
+  const found = await take(api.POST("/api/v1/evidence", { body, signal }));
+  return parts.map((part, i) => {
+    const rects = found.items[i]?.span?.pages.find((one) => one.page === page)?.rects ?? [];
+    return { ...part, boxes: blocks(rects) };
+  });
 }

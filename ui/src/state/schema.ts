@@ -1,21 +1,9 @@
 import { signal } from "@preact/signals";
-import { api, take, type Schemas } from "../api/client";
+import { api, raw, take, type Schemas } from "../api/client";
+import { placeOf } from "../text/place";
+import { read, type Problem, type Schema } from "../text/schema";
 import { useResource, type Resource } from "./resource";
 import { projectId } from "./session";
-
-export interface PropertyType {
-  type?: string;
-  description?: string;
-}
-export interface ObjectType {
-  description?: string;
-  properties?: Record<string, PropertyType>;
-  required?: string[];
-}
-export interface Schema {
-  object_types: Record<string, ObjectType>;
-  relationship_types?: Record<string, { from?: string[]; to?: string[]; description?: string }>;
-}
 
 const NAME = "whence.schema";
 
@@ -30,24 +18,39 @@ export function edit(text: string | null): void {
   edited.value = text === null ? others : { ...others, [projectId.value]: text };
 }
 
-/** What is wrong with a schema as typed, or null; the server checks the rest. */
-export function problem(text: string): string | null {
-  try {
-    const given = JSON.parse(text) as Partial<Schema> | null;
-    if (typeof given !== "object" || given === null) return "A schema is a JSON object.";
-    if (typeof given.object_types !== "object" || given.object_types === null)
-      return "`object_types` is missing.";
-    const known = Object.keys(given.object_types);
-    for (const [name, one] of Object.entries(given.relationship_types ?? {})) {
-      const stray = [...(one.from ?? []), ...(one.to ?? [])].find(
-        (type) => type !== "*" && !known.includes(type),
-      );
-      if (stray) return `\`${name}\` names the type \`${stray}\`, which is not in \`object_types\`.`;
-    }
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
+/** A schema as typed: what the form can show of it, and what is wrong; `checked` once the server has said. */
+export interface Checked {
+  schema: Schema | null;
+  problem: Problem | null;
+  checked: boolean;
+}
+const PAUSE = 300;
+
+/** Checks a schema as it is typed: its JSON here, the rest by the server after a short pause. */
+export function useChecked(text: string): Checked {
+  const { schema, problem } = read(text);
+  const found = useResource(
+    async (signal) => {
+      if (problem) return null;
+      await new Promise((done) => setTimeout(done, PAUSE));
+      if (signal.aborted) return null;
+      return { text, problem: await check(text, signal) };
+    },
+    [projectId.value, text],
+  );
+  if (problem) return { schema, problem, checked: true };
+  const said = found.data?.text === text ? found.data : null;
+  return { schema, problem: said?.problem ?? null, checked: said !== null };
+}
+
+async function check(text: string, signal: AbortSignal): Promise<Problem | null> {
+  const path = `/api/v1/projects/${projectId.value}/schema/check`;
+  // As typed: an object made of it would lose names that are there twice.
+  const init = { method: "POST", body: text, signal, headers: { "Content-Type": "application/json" } };
+  const { data } = (await (await raw(path, init)).json()) as { data: Schemas["SchemaCheck"] };
+  if (!data.problem) return null;
+  const { path: at, message } = data.problem;
+  return { message, path: at, place: placeOf(text, at) };
 }
 
 export function useSchema(): Resource<{ now: Schemas["SchemaModel"]; versions: Schemas["SchemaModel"][] }> {

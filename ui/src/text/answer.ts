@@ -13,7 +13,9 @@ export interface Sentence {
 }
 
 const ORDER: Level[] = ["none", "loose", "close", "verbatim"];
-const ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
+/** Of a chunk, or of one that only LightRAG has. */
+const ID =
+  "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:doc|chunk)-[0-9a-f]{32}(?:-[0-9a-z_-]{1,60})?";
 /** A citation marker, with the white space before it. */
 const MARKER = new RegExp(`\\s*\\[(${ID})\\]`, "gi");
 /** A marker at the end of which only a part has come. */
@@ -49,6 +51,11 @@ export function numbering(response: string, citations: readonly Citation[]): Map
   const numbers = new Map<string, number>();
   for (const id of [...ids, ...cited]) if (!numbers.has(id)) numbers.set(id, numbers.size + 1);
   return numbers;
+}
+
+/** A text without its citation markers. */
+export function unmarked(text: string): string {
+  return text.replace(MARKER, "").trim();
 }
 
 /** What has come of an answer, without a marker that is not whole yet. */

@@ -4,12 +4,18 @@ import { h, type ComponentChildren } from "preact";
 /** How to show a piece of plain text; called in reading order. */
 export type Leaf = (text: string) => ComponentChildren;
 
+/** How text and links are shown. Addresses that are not `live` are shown as text. */
+interface Look {
+  leaf: Leaf;
+  live: (address: string) => boolean;
+}
+
 /**
  * Markdown as elements. No HTML is ever parsed: tags in the source are shown as text, so that nothing in an
- * answer can run. Only http and https links become links; images become links to them.
+ * answer can run. Only http and https links that are `live` become links; images never load.
  */
-export function markdown(source: string, leaf: Leaf): ComponentChildren[] {
-  return blocks(marked.lexer(source, { gfm: true, breaks: false }), leaf);
+export function markdown(source: string, leaf: Leaf, live: Look["live"] = () => false): ComponentChildren[] {
+  return blocks(marked.lexer(source, { gfm: true, breaks: false }), { leaf, live });
 }
 
 /** A line that ends within a sentence: the next begins with a small letter. */
@@ -19,87 +25,87 @@ const WRAPPED = /(?<=[\p{L}\p{N},])\n(?=\p{Ll})/gu;
 export function verbatim(source: string, leaf: Leaf): ComponentChildren[] {
   return marked.lexer(source, { gfm: true }).flatMap((token, key) => {
     if (token.type === "space") return [];
-    if (token.type === "table") return [table(token as Tokens.Table, key, leaf)];
+    if (token.type === "table") return [table(token as Tokens.Table, key, { leaf, live: () => false })];
     return [h("p", { key, class: "as-is" }, leaf(token.raw.trimEnd().replace(WRAPPED, " ")))];
   });
 }
 
-function blocks(tokens: Token[], leaf: Leaf): ComponentChildren[] {
-  return tokens.flatMap((token, i) => block(token, i, leaf) ?? []);
+function blocks(tokens: Token[], look: Look): ComponentChildren[] {
+  return tokens.flatMap((token, i) => block(token, i, look) ?? []);
 }
 
-function block(token: Token, key: number, leaf: Leaf): ComponentChildren {
+function block(token: Token, key: number, look: Look): ComponentChildren {
   switch (token.type) {
     case "space":
     case "def":
       return null;
     case "heading":
-      return h(`h${Math.min((token as Tokens.Heading).depth + 2, 6)}`, { key }, inline(token.tokens, leaf));
+      return h(`h${Math.min((token as Tokens.Heading).depth + 2, 6)}`, { key }, inline(token.tokens, look));
     case "paragraph":
-      return h("p", { key }, inline(token.tokens, leaf));
+      return h("p", { key }, inline(token.tokens, look));
     case "blockquote":
-      return h("blockquote", { key }, blocks(token.tokens ?? [], leaf));
+      return h("blockquote", { key }, blocks(token.tokens ?? [], look));
     case "code":
-      return h("pre", { key }, h("code", null, leaf((token as Tokens.Code).text)));
+      return h("pre", { key }, h("code", null, look.leaf((token as Tokens.Code).text)));
     case "hr":
       return h("hr", { key });
     case "list":
-      return list(token as Tokens.List, key, leaf);
+      return list(token as Tokens.List, key, look);
     case "table":
-      return table(token as Tokens.Table, key, leaf);
+      return table(token as Tokens.Table, key, look);
     case "text":
-      return h("span", { key }, token.tokens ? inline(token.tokens, leaf) : leaf(token.raw));
+      return h("span", { key }, token.tokens ? inline(token.tokens, look) : look.leaf(token.raw));
     default:
-      return h("p", { key }, leaf(token.raw));
+      return h("p", { key }, look.leaf(token.raw));
   }
 }
 
-function list(token: Tokens.List, key: number, leaf: Leaf): ComponentChildren {
-  const items = token.items.map((item, i) => h("li", { key: i }, blocks(item.tokens, leaf)));
+function list(token: Tokens.List, key: number, look: Look): ComponentChildren {
+  const items = token.items.map((item, i) => h("li", { key: i }, blocks(item.tokens, look)));
   return token.ordered ? h("ol", { key, start: token.start || 1 }, items) : h("ul", { key }, items);
 }
 
-function table(token: Tokens.Table, key: number, leaf: Leaf): ComponentChildren {
-  const head = token.header.map((cell, i) => h("th", { key: i, scope: "col" }, inline(cell.tokens, leaf)));
+function table(token: Tokens.Table, key: number, look: Look): ComponentChildren {
+  const head = token.header.map((cell, i) => h("th", { key: i, scope: "col" }, inline(cell.tokens, look)));
   const rows = token.rows.map((row, r) =>
     h(
       "tr",
       { key: r },
-      row.map((cell, i) => h("td", { key: i }, inline(cell.tokens, leaf))),
+      row.map((cell, i) => h("td", { key: i }, inline(cell.tokens, look))),
     ),
   );
   const body = h("table", null, [h("thead", null, h("tr", null, head)), h("tbody", null, rows)]);
   return h("div", { key, class: "scroll-x" }, body);
 }
 
-function inline(tokens: Token[] | undefined, leaf: Leaf): ComponentChildren[] {
+function inline(tokens: Token[] | undefined, look: Look): ComponentChildren[] {
   return (tokens ?? []).map((token, key) => {
     switch (token.type) {
       case "strong":
       case "em":
       case "del":
-        return h(token.type, { key }, inline(token.tokens, leaf));
+        return h(token.type, { key }, inline(token.tokens, look));
       case "codespan":
-        return h("code", { key }, leaf((token as Tokens.Codespan).text));
+        return h("code", { key }, look.leaf((token as Tokens.Codespan).text));
       case "br":
         return h("br", { key });
       case "link":
-        return link(token as Tokens.Link, key, leaf);
+        return link(token as Tokens.Link, key, look);
       case "escape":
-        return leaf((token as Tokens.Escape).text);
+        return look.leaf((token as Tokens.Escape).text);
       case "text":
-        return token.tokens ? inline(token.tokens, leaf) : leaf((token as Tokens.Text).text);
+        return token.tokens ? inline(token.tokens, look) : look.leaf((token as Tokens.Text).text);
       default:
-        return leaf(token.raw);
+        return look.leaf(token.raw);
     }
   });
 }
 
-function link(token: Tokens.Link, key: number, leaf: Leaf): ComponentChildren {
-  if (!/^https?:\/\//i.test(token.href)) return inline(token.tokens, leaf);
-  return h(
-    "a",
-    { key, href: token.href, target: "_blank", rel: "noopener noreferrer" },
-    inline(token.tokens, leaf),
-  );
+function link(token: Tokens.Link, key: number, look: Look): ComponentChildren {
+  const inside = inline(token.tokens, look);
+  if (!/^https?:\/\//i.test(token.href)) return inside;
+  if (look.live(token.href))
+    return h("a", { key, href: token.href, target: "_blank", rel: "noopener noreferrer" }, inside);
+  const bare = [token.href, token.href.replace(/^https?:\/\//i, "")].includes(token.text);
+  return bare ? inside : [inside, ` (${token.href})`];
 }

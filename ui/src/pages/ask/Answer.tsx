@@ -1,14 +1,11 @@
-import { useState } from "preact/hooks";
-import { EvidenceFile } from "../../components/EvidenceFile";
 import { Failed } from "../../components/States";
-import { ask, rate, refresh, type Turn } from "../../state/ask";
-import { useAction } from "../../state/resource";
-import { href } from "../../state/router";
-import { footnoted, sentences } from "../../text/answer";
-import { duration, unstarred } from "../../text/format";
+import { ask, type Turn } from "../../state/ask";
+import { sentences } from "../../text/answer";
+import { unstarred } from "../../text/format";
+import { Actions } from "./Actions";
 import { AnswerText } from "./AnswerText";
-
-const GRAPH = "LightRAG Answer";
+import { FromGraph, NothingFound } from "./Sources";
+import { Changed, Stale } from "./Stale";
 
 /** A question and its answer. */
 export function Answer({ turn }: { turn: Turn }) {
@@ -16,6 +13,7 @@ export function Answer({ turn }: { turn: Turn }) {
     <article class="turn" aria-busy={turn.state === "waiting" || turn.state === "streaming"}>
       <h2>{turn.question}</h2>
       {turn.answer?.isStale && <Stale turn={turn} />}
+      {turn.changes && <Changed of={turn.changes} before={turn.answer?.refreshes ?? null} />}
       {turn.state === "waiting" ? (
         <p class="quiet" role="status">
           Reading the documents …
@@ -56,102 +54,5 @@ function Unsupported({ turn }: { turn: Turn }) {
         )
         .join(", ")}
     </p>
-  );
-}
-
-function NothingFound({ question }: { question: string }) {
-  return (
-    <p>
-      <a href={href("/search", { q: question, floor: "off" })}>See what is nearest</a> or{" "}
-      <a href={href("/documents")}>add documents</a>.
-    </p>
-  );
-}
-
-/** What the graph gave to the answer. */
-function FromGraph({ turn }: { turn: Turn }) {
-  const source = turn.sources.find((one) => one.source === GRAPH);
-  if (!source) return null;
-  return (
-    <details class="from-graph">
-      <summary>From the knowledge graph</summary>
-      <pre>{source.chunkText}</pre>
-      <a href={href("/graph")}>Open the graph</a>
-    </details>
-  );
-}
-
-function Stale({ turn }: { turn: Turn }) {
-  const again = useAction(async () => turn.answer && refresh(turn.answer));
-  return (
-    <div class="stale">
-      <p>
-        <strong>The sources have changed since this answer.</strong>
-      </p>
-      <ul>
-        {turn.answer?.staleReasons.map((one, i) => (
-          <li key={i}>
-            {one.documentName} was {one.reason}
-            {one.quoteStillThere
-              ? "; the quote still stands."
-              : `: “${one.oldText}” ${one.newText ? `is now “${one.newText}”` : "is gone"}.`}
-          </li>
-        ))}
-      </ul>
-      <button type="button" disabled={again.busy} onClick={() => void again.run()}>
-        {again.busy ? "Answering …" : "Answer again"}
-      </button>
-      {again.error && <Failed error={again.error} />}
-    </div>
-  );
-}
-
-function Actions({ turn }: { turn: Turn }) {
-  const [copied, setCopied] = useState(false);
-  const rating = turn.answer?.feedback?.rating;
-  const vote = useAction(
-    async (given: "up" | "down") => turn.answer && rate(turn.answer, given === rating ? null : given),
-  );
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(footnoted(turn.response, turn.citations, turn.sources));
-    setCopied(true);
-  };
-  return (
-    <footer class="actions">
-      <button type="button" class="ghost" onClick={() => void copy()}>
-        {copied ? "Copied" : "Copy with footnotes"}
-      </button>
-      {turn.answer && (
-        <>
-          <EvidenceFile of="answers" id={turn.answer.id} />
-          <a href={href(`/a/${turn.answer.id}`)} class="ghost">
-            Link
-          </a>
-          <button
-            type="button"
-            class="ghost"
-            aria-pressed={rating === "up"}
-
-            onClick={() => void vote.run("up")}
-          >
-            Helpful
-          </button>
-          <button
-            type="button"
-            class="ghost"
-            aria-pressed={rating === "down"}
-
-            onClick={() => void vote.run("down")}
-          >
-            Not helpful
-          </button>
-          <span class="quiet">
-            {turn.answer.model === "extractive" ? "quoted, without a model" : turn.answer.model} ·{" "}
-            {duration(turn.answer.totalDuration)}
-          </span>
-        </>
-      )}
-      {vote.error && <Failed error={vote.error} />}
-    </footer>
   );
 }

@@ -2,12 +2,19 @@ import type { ComponentChildren } from "preact";
 import { Chip } from "../../components/Chip";
 import { ofCitation, places as stepped, same, show, shown, type Place } from "../../state/evidence";
 import type { Turn } from "../../state/ask";
+import { project } from "../../state/session";
 import { marked, MARKS, numbering, sentences, soFar, type Sentence } from "../../text/answer";
 import { markdown, verbatim } from "../../text/markdown";
 
 const PIECE = new RegExp(
   `(${MARKS.sentence}\\d+${MARKS.stop}|${MARKS.end}|${MARKS.chip}-?\\d+:[^${MARKS.stop}]*${MARKS.stop})`,
 );
+
+/** Addresses of other sites are text unless the project allows them: a model or a document may have made them up. */
+function live(address: string): boolean {
+  if (project.value?.config.media === "allowed") return true;
+  return URL.canParse(address) && new URL(address).origin === location.origin;
+}
 
 /** An answer: its sentences underlined by their support, its citations as numbered chips. */
 export function AnswerText({ turn }: { turn: Turn }) {
@@ -25,7 +32,9 @@ export function AnswerText({ turn }: { turn: Turn }) {
   const placeOf = (sentence: number, chunkId: string): Place | null => {
     const own = found[sentence]?.citations.find((index) => citations[index]?.chunkId === chunkId);
     const any = own ?? citations.findIndex((one) => one.chunkId === chunkId && one.startOffset !== null);
-    return places[any] ?? null;
+    const place = places[any] ?? null;
+    // The source that a sentence names may support another sentence only.
+    return place && own === undefined ? { ...place, level: "none" } : place;
   };
 
   const leaf = (text: string): ComponentChildren =>
@@ -43,7 +52,9 @@ export function AnswerText({ turn }: { turn: Turn }) {
 
   const made = marked(response, citations);
   return (
-    <div class="answer-text">{turn.model === "extractive" ? verbatim(made, leaf) : markdown(made, leaf)}</div>
+    <div class="answer-text">
+      {turn.model === "extractive" ? verbatim(made, leaf) : markdown(made, leaf, live)}
+    </div>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { Dialog } from "../../components/Dialog";
+import { Confirm } from "../../components/Confirm";
 import { Empty, Failed, Loading } from "../../components/States";
 import {
   ask,
@@ -15,7 +15,6 @@ import {
   turns,
 } from "../../state/ask";
 import { useConversation } from "../../state/asking";
-import { useAction } from "../../state/resource";
 import { href } from "../../state/router";
 import { count } from "../../text/format";
 import { Answer } from "./Answer";
@@ -151,28 +150,16 @@ function Conversations() {
           </li>
         ))}
       </ul>
-      {dying && <Forget id={dying} onClose={() => setDying(null)} />}
+      {dying && (
+        <Confirm
+          title="Delete this conversation?"
+          verb="Delete"
+          act={() => forget(dying)}
+          onClose={() => setDying(null)}
+        >
+          <p>Its questions and answers go with it. It cannot be undone.</p>
+        </Confirm>
+      )}
     </details>
-  );
-}
-
-function Forget({ id, onClose }: { id: string; onClose: () => void }) {
-  const gone = useAction(async () => {
-    await forget(id);
-    onClose();
-  });
-  return (
-    <Dialog title="Delete this conversation?" onClose={onClose}>
-      <p>Its questions and answers go with it. It cannot be undone.</p>
-      {gone.error && <Failed error={gone.error} />}
-      <div class="row">
-        <button type="button" class="danger" disabled={gone.busy} onClick={() => void gone.run()}>
-          Delete
-        </button>
-        <button type="button" onClick={onClose}>
-          Keep
-        </button>
-      </div>
-    </Dialog>
   );
 }

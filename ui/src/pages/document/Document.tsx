@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { Needs } from "../../components/Needs";
 import { Failed, Show } from "../../components/States";
 import { Status } from "../../components/Status";
-import { endOf, startOf, useDocument, useLinked, type Whole } from "../../state/document";
+import { endOf, startOf, useDocument, useLinked, useOldVersion, type Whole } from "../../state/document";
 import { newVersion } from "../../state/documents";
 import { close, shown } from "../../state/evidence";
 import { useAction } from "../../state/resource";
@@ -10,6 +10,7 @@ import { go, href, query, setQuery } from "../../state/router";
 import { bytes, count, fileType } from "../../text/format";
 import { DeleteDialog } from "../documents/DeleteDialog";
 import { OldLink } from "./OldLink";
+import { OldVersion } from "./OldVersion";
 import { Pages } from "./Pages";
 import { Side } from "./Side";
 import { Text } from "./Text";
@@ -33,6 +34,7 @@ function Shown({ whole, reload }: { whole: Whole; reload: () => void }) {
     reload();
   });
   const { span, old, error } = useLinked(document);
+  const past = useOldVersion(document);
   const selected = span
     ? (chunks.find((one) => span.start >= startOf(one) && span.start < endOf(one)) ?? null)
     : null;
@@ -92,8 +94,12 @@ function Shown({ whole, reload }: { whole: Whole; reload: () => void }) {
         {old && <OldLink link={old} />}
       </div>
       <div class="document-left" tabIndex={0} role="region" aria-label="The document">
-        {view === "pages" && hasPages ? (
-          <Pages document={document} span={span} />
+        {past.error ? (
+          <Failed error={past.error} retry={past.reload} />
+        ) : past.data ? (
+          <OldVersion of={past.data} present={new Set(chunks.map((one) => one.id))} />
+        ) : view === "pages" && hasPages ? (
+          <Pages document={document} chunks={chunks} span={span} selected={selected?.id ?? null} />
         ) : (
           <Text text={text?.text ?? ""} chunks={chunks} span={span} selected={selected?.id ?? null} />
         )}

@@ -1,16 +1,19 @@
-import type { Document } from "../../api/client";
-import { PageImage } from "../../components/PageImage";
+import type { Chunk, Document } from "../../api/client";
+import { boxStyle, PageImage } from "../../components/PageImage";
 import { Failed, Loading } from "../../components/States";
-import { usePages } from "../../state/pages";
+import { chunkClass, hovering } from "../../state/document";
+import { useBorders, usePages, type PageSize } from "../../state/pages";
+import { setQuery } from "../../state/router";
+
+interface Props {
+  document: Document;
+  chunks: readonly Chunk[];
+  span: { start: number; end: number } | null;
+  selected: string | null;
+}
 
 /** The pages of a document as pictures; those far from view are not read. The span is highlighted. */
-export function Pages({
-  document,
-  span,
-}: {
-  document: Document;
-  span: { start: number; end: number } | null;
-}) {
+export function Pages({ document, chunks, span, selected }: Props) {
   const { sizes, marked, near, watch } = usePages(document, span);
   if (sizes.error) return <Failed error={sizes.error} retry={sizes.reload} />;
   if (!sizes.data) return <Loading lines={12} />;
@@ -19,6 +22,7 @@ export function Pages({
     <>
       {sizes.data.map((size) => {
         const rects = marked.data?.find((one) => one.page === size.page)?.rects ?? null;
+        const asked = size.width !== null; // a page that is too large has a size, and an error to show
         const ratio = size.width && size.height ? `${size.width} / ${size.height}` : "210 / 297";
         return (
           <div
@@ -28,19 +32,48 @@ export function Pages({
             class="page-slot"
             style={{ aspectRatio: ratio }}
           >
-            {(near.has(size.page) || rects) && size.image ? (
+            {(near.has(size.page) || rects) && asked ? (
               <PageImage
                 documentId={document.id}
                 version={document.version}
                 page={{ ...size, rects }}
                 follow={size.page === first}
-              />
+              >
+                <Borders document={document} size={size} chunks={chunks} selected={selected} />
+              </PageImage>
             ) : (
-              <p class="quiet">{size.image ? `Page ${size.page}` : `Page ${size.page} has no picture.`}</p>
+              <p class="quiet">{asked ? `Page ${size.page}` : `Page ${size.page} has no picture.`}</p>
             )}
           </div>
         );
       })}
+    </>
+  );
+}
+
+/** The borders of the chunks on a page; a click selects a chunk. The list at the right is for keyboards. */
+function Borders(props: {
+  document: Document;
+  size: PageSize;
+  chunks: readonly Chunk[];
+  selected: string | null;
+}) {
+  const borders = useBorders(props.document, props.size, props.chunks);
+  return (
+    <>
+      {borders.flatMap(({ chunk, start, end, boxes }) =>
+        boxes.map((box, i) => (
+          <div
+            key={`${chunk.id} ${i}`}
+            class={`border${chunkClass(chunk.id, props.selected)}`}
+            data-chunk={i === 0 ? chunk.chunk_index + 1 : undefined}
+            title={`Chunk ${chunk.chunk_index + 1}`}
+            style={boxStyle(box)}
+            onClick={() => setQuery({ span: `${start}-${end}`, v: null }, { replace: true })}
+            {...hovering(chunk.id)}
+          />
+        )),
+      )}
     </>
   );
 }

@@ -1,12 +1,11 @@
-import { api, take, type Chunk, type Schemas } from "../../api/client";
+import { api, take, type Schemas } from "../../api/client";
 import { Empty, Show } from "../../components/States";
-import { Status } from "../../components/Status";
-import { Time } from "../../components/Time";
-import { endOf, startOf, type Whole } from "../../state/document";
-import { useScrollTo } from "../../state/image";
+import type { Whole } from "../../state/document";
 import { useResource } from "../../state/resource";
 import { href, query, setQuery } from "../../state/router";
-import { count, exact, value } from "../../text/format";
+import { count, value } from "../../text/format";
+import { Chunks } from "./Chunks";
+import { Versions } from "./Versions";
 
 const TABS = { chunks: "Chunks", claims: "Claims", versions: "Versions", metadata: "Metadata" } as const;
 type Tab = keyof typeof TABS;
@@ -34,48 +33,10 @@ export function Side({ whole, selected }: { whole: Whole; selected: string | nul
           <Chunks chunks={whole.chunks} selected={selected} total={whole.document.chunk_count} />
         )}
         {tab === "claims" && <Claims id={whole.document.id} />}
-        {tab === "versions" && <Versions whole={whole} />}
+        {tab === "versions" && <Versions document={whole.document} />}
         {tab === "metadata" && <pre>{JSON.stringify({ ...whole.document }, null, 2)}</pre>}
       </div>
     </aside>
-  );
-}
-
-function Chunks({ chunks, selected, total }: { chunks: Chunk[]; selected: string | null; total: number }) {
-  const scroll = useScrollTo<HTMLLIElement>(selected);
-  if (chunks.length === 0) return <Empty title="No chunks" />;
-  return (
-    <>
-      <ol class="chunk-list">
-        {chunks.map((chunk) => (
-          <li
-            key={chunk.id}
-            ref={chunk.id === selected ? scroll : undefined}
-            class={chunk.id === selected ? "on" : ""}
-          >
-            <button
-              type="button"
-              class="plain"
-              onClick={() =>
-                setQuery({ span: `${startOf(chunk)}-${endOf(chunk)}`, v: null }, { replace: true })
-              }
-            >
-              <span class="quiet">
-                {chunk.chunk_index + 1}
-                {chunk.metadata?.source_page ? ` · page ${String(chunk.metadata.source_page)}` : ""} ·{" "}
-                {endOf(chunk) - startOf(chunk)} characters
-              </span>
-              <span class="excerpt">{chunk.content.slice(0, 160)}</span>
-            </button>
-          </li>
-        ))}
-      </ol>
-      {chunks.length < total && (
-        <p class="quiet">
-          The first {chunks.length} of {count(total, "chunk")}.
-        </p>
-      )}
-    </>
   );
 }
 
@@ -143,7 +104,7 @@ function ClaimLine({ one }: { one: Stated }) {
       type="button"
       class="plain"
       disabled={!span}
-      onClick={() => setQuery({ span, v: null }, { replace: true })}
+      onClick={() => setQuery({ span, v: null, version: null }, { replace: true })}
     >
       <span>{says}</span>
       <span class="quiet">
@@ -152,43 +113,5 @@ function ClaimLine({ one }: { one: Stated }) {
         {span ? "" : " · no quote"}
       </span>
     </button>
-  );
-}
-
-function Versions({ whole }: { whole: Whole }) {
-  const { document } = whole;
-  const params = { query: { document_id: document.id, project_id: document.project_id, limit: 50 } };
-  const jobs = useResource(
-    (signal) => take(api.GET("/api/v1/jobs", { params, signal })),
-    [document.id, document.job_id],
-  );
-  return (
-    <>
-      <p>
-        {document.version > 0 ? `Version ${document.version}` : "Not read yet"}
-        {document.version_at && <>, came in {exact(document.version_at)}</>}
-        {document.valid_from && <>; dated {exact(document.valid_from)}</>}
-      </p>
-      <Show of={jobs}>
-        {(page) => (
-          <ul class="chunk-list">
-            {page.items.map((job) => (
-              <li key={job.id}>
-                <a class="plain" href={href("/jobs", { job: job.id })}>
-                  <span>
-                    {job.job_type === "extraction" ? "Extraction" : "Ingest"}{" "}
-                    <Status status={job.status} jobId={job.id} />
-                  </span>
-                  <span class="quiet">
-                    <Time at={job.created_at} />
-                    {job.extraction?.schema_version && ` · schema ${job.extraction.schema_version}`}
-                  </span>
-                </a>
-              </li>
-            ))}
-          </ul>
-        )}
-      </Show>
-    </>
   );
 }

@@ -1,7 +1,7 @@
 import type { Chunk } from "../../api/client";
 import { Marked } from "../../components/Marked";
 import { Empty } from "../../components/States";
-import { endOf, startOf } from "../../state/document";
+import { chunkClass, endOf, hovering, startOf } from "../../state/document";
 import { useScrollTo } from "../../state/image";
 import { setQuery } from "../../state/router";
 import { Points } from "../../text/points";
@@ -15,7 +15,7 @@ interface Props {
 
 /** The whole text with the borders of its chunks; a click selects a chunk. */
 export function Text({ text, chunks, span, selected }: Props) {
-  const scroll = useScrollTo<HTMLDivElement>(span && `${span.start}-${span.end}`);
+  const scroll = useScrollTo<HTMLElement>(span && `${span.start}-${span.end}`);
   const points = new Points(text);
   if (text === "")
     return <Empty title="No text yet">The document was not parsed yet, or it has no text.</Empty>;
@@ -27,13 +27,14 @@ export function Text({ text, chunks, span, selected }: Props) {
         <div
           key={chunk.id}
           id={`chunk-${chunk.chunk_index}`}
-          ref={chunk.id === selected ? scroll : undefined}
-          class={`cut${chunk.id === selected ? " on" : ""}`}
+          class={`cut${chunkClass(chunk.id, selected)}`}
+          {...hovering(chunk.id)}
           data-chunk={chunk.chunk_index + 1}
           onClick={() => setQuery({ span: `${startOf(chunk)}-${endOf(chunk)}`, v: null }, { replace: true })}
         >
           <Marked
             text={chunk.content}
+            first={chunk.id === selected ? scroll : undefined}
             spans={
               chunk.id === selected && span
                 ? [{ start: span.start - startOf(chunk), end: span.end - startOf(chunk) }]

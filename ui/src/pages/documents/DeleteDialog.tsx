@@ -1,8 +1,8 @@
 import { api, take, type Document } from "../../api/client";
-import { Dialog } from "../../components/Dialog";
-import { Failed, Show } from "../../components/States";
+import { Confirm } from "../../components/Confirm";
+import { Show } from "../../components/States";
 import { remove } from "../../state/documents";
-import { useAction, useResource } from "../../state/resource";
+import { useResource } from "../../state/resource";
 import { bytes, count, value } from "../../text/format";
 
 /** Shows what deleting a document takes along before it does. */
@@ -13,13 +13,14 @@ export function DeleteDialog(props: { document: Document; onClose: () => void; g
     (signal) => take(api.GET("/api/v1/documents/{document_id}/deletion-impact", { params, signal })),
     [document.id],
   );
-  const go = useAction(async () => {
-    await remove(document.id);
-    gone();
-    onClose();
-  });
   return (
-    <Dialog title={`Delete ${document.name}?`} onClose={onClose}>
+    <Confirm
+      title={`Delete ${document.name}?`}
+      verb="Delete"
+      act={() => remove(document.id).then(gone)}
+      onClose={onClose}
+      ready={impact.data !== null}
+    >
       <Show of={impact}>
         {(data) => (
           <>
@@ -51,15 +52,6 @@ export function DeleteDialog(props: { document: Document; onClose: () => void; g
           </>
         )}
       </Show>
-      {go.error && <Failed error={go.error} />}
-      <div class="row">
-        <button type="button" class="danger" disabled={go.busy || !impact.data} onClick={() => void go.run()}>
-          Delete
-        </button>
-        <button type="button" onClick={onClose}>
-          Keep
-        </button>
-      </div>
-    </Dialog>
+    </Confirm>
   );
 }

@@ -1,20 +1,22 @@
-import { useState } from "preact/hooks";
-import { Needs } from "../../components/Needs";
+import { useEffect, useState } from "preact/hooks";
+import { Needs, ReadOnly } from "../../components/Needs";
 import type { Document } from "../../api/client";
 import { Cell, Rows } from "../../components/Rows";
 import { Empty } from "../../components/States";
 import { Status } from "../../components/Status";
 import { Time } from "../../components/Time";
+import { ofDocument, places, show, shown } from "../../state/evidence";
 import { refusals, retry, sending, upload, useDocuments, useDrop } from "../../state/documents";
 import { useAction } from "../../state/resource";
 import { href, query, setQuery } from "../../state/router";
+import { may } from "../../state/session";
 import { bytes, count, fileType } from "../../text/format";
 import { AddDialog } from "./AddDialog";
 import { DeleteDialog } from "./DeleteDialog";
 
 const HEADS = [
   { name: "Name", sort: "name" },
-  { name: "Type", class: "wide" },
+  { name: "Type" },
   { name: "Size", class: "wide number", sort: "size" },
   { name: "Status" },
   { name: "Chunks", class: "wide number" },
@@ -29,13 +31,20 @@ export default function Documents() {
   const [adding, setAdding] = useState(false);
   const [doomed, setDoomed] = useState<Document | null>(null);
   const [dropped, setDropped] = useState<File[]>([]);
-  const over = useDrop((files) =>
-    adding ? setDropped([...dropped, ...files]) : void upload(files, list.reload),
+  const over = useDrop(
+    (files) => (adding ? setDropped([...dropped, ...files]) : void upload(files, list.reload)),
+    may("write"),
   );
   const stopAdding = (): void => {
     setAdding(false);
     setDropped([]);
   };
+  const others = list.loaded().map((one) => ofDocument(one.id));
+  const preview = (one: Document): void => show(ofDocument(one.id), others);
+  useEffect(() => {
+    // A page that was reloaded with a preview knows its neighbours only now.
+    if (shown.value && places.value.length === 0 && others.length > 0) places.value = others;
+  });
   const filtered = ["name", "status", "type"].some((one) => query.value.get(one));
   return (
     <div class={`page-body${over ? " dropping" : ""}`}>
@@ -48,16 +57,21 @@ export default function Documents() {
           </button>
         </Needs>
       </div>
+      <ReadOnly what="adding or deleting documents" />
       <Filters />
       <Sending />
       <Rows
         of={list}
         label="Documents"
         heads={HEADS}
-        columns="minmax(0, 1fr) 72px 80px 168px 80px 136px 112px"
+        columns="minmax(0, 1fr) 72px 80px 168px 80px 136px 128px"
+        narrow="minmax(0, 1fr) 44px 84px 92px"
         keyOf={(one) => one.id}
+        pick={preview}
         empty={filtered ? <Empty title="No document matches" /> : <Nothing add={() => setAdding(true)} />}
-        row={(one) => <Row one={one} reload={list.reload} remove={() => setDoomed(one)} />}
+        row={(one) => (
+          <Row one={one} reload={list.reload} remove={() => setDoomed(one)} preview={() => preview(one)} />
+        )}
       />
       {over && <div class="drop-hint">Drop files or folders to add them</div>}
       {adding && <AddDialog onClose={stopAdding} added={list.reload} dropped={dropped} />}
@@ -66,7 +80,8 @@ export default function Documents() {
   );
 }
 
-function Row({ one, reload, remove }: { one: Document; reload: () => void; remove: () => void }) {
+function Row(props: { one: Document; reload: () => void; remove: () => void; preview: () => void }) {
+  const { one, reload, remove, preview } = props;
   const again = useAction(async () => {
     if (one.job_id) await retry(one.job_id);
     reload();
@@ -83,22 +98,27 @@ function Row({ one, reload, remove }: { one: Document; reload: () => void; remov
           </span>
         )}
       </Cell>
-      <Cell class="wide">{fileType(one.file_type, one.name)}</Cell>
+      <Cell class="type">{fileType(one.file_type, one.name)}</Cell>
       <Cell class="wide number">{bytes(one.file_size)}</Cell>
       <Cell>
         <Status status={one.status} jobId={one.job_id} />
       </Cell>
-      <Cell class="wide number">{one.chunk_count}</Cell>
+      <Cell class="wide number">{one.chunk_count.toLocaleString("en")}</Cell>
       <Cell class="wide">
         <Time at={one.updated_at} />
       </Cell>
       <Cell class="number">
-        {failed && (
-          <button type="button" class="ghost" disabled={again.busy} onClick={() => void again.run()}>
-            Retry
+        {!failed && (
+          <button type="button" class="ghost" aria-label={`Preview ${one.name}`} onClick={preview}>
+            Preview
           </button>
         )}
         <Needs>
+          {failed && (
+            <button type="button" class="ghost" disabled={again.busy} onClick={() => void again.run()}>
+              Retry
+            </button>
+          )}
           <button type="button" class="ghost" aria-label={`Delete ${one.name}`} onClick={remove}>
             ✕
           </button>
@@ -169,11 +189,11 @@ function Sending() {
 function Nothing({ add }: { add: () => void }) {
   return (
     <Empty title="No documents yet">
-      <p>
-        Drop files or folders here: PDF, Word, slides, tables, HTML, e-mail, Markdown, plain text. Each is cut
-        into chunks, embedded and searchable within seconds.
-      </p>
       <Needs>
+        <p>
+          Drop files or folders here: PDF, Word, slides, tables, HTML, e-mail, Markdown, plain text. Each is
+          cut into chunks, embedded and searchable within seconds.
+        </p>
         <p>
           <button type="button" class="primary" onClick={add}>
             Choose files

@@ -243,9 +243,11 @@ function Corrections({ id, changed }: { id: string; changed: () => void }) {
               · {one.author} · <Time at={one.created_at} />
             </span>
           </span>
-          <button type="button" class="ghost" disabled={back.busy} onClick={() => void back.run(one.id)}>
-            Undo
-          </button>
+          <Needs>
+            <button type="button" class="ghost" disabled={back.busy} onClick={() => void back.run(one.id)}>
+              Undo
+            </button>
+          </Needs>
         </div>
       ))}
       {back.error && <Failed error={back.error} />}

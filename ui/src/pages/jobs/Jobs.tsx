@@ -19,6 +19,9 @@ const HEADS = [
 ];
 const STATUSES = ["pending", "processing", "completed", "failed", "cancelled"];
 
+/** A job that has ended keeps its last stage; the reader wants to know that it ended. */
+const ENDED: Partial<Record<Job["status"], string>> = { completed: "finished", cancelled: "cancelled" };
+
 /** The work on documents, live; the selected job at the right. */
 export default function Jobs() {
   const list = useJobs();
@@ -136,7 +139,7 @@ function Facts({ one }: { one: Job }) {
       : "–";
   const facts: [string, string | number][] = [
     ["status", one.status],
-    ["stage", one.stage ?? "–"],
+    ["stage", ENDED[one.status] ?? one.stage ?? "–"],
     ["chunks", one.total === null ? "–" : `${one.done} of ${one.total}`],
     ["took", took],
     ["attempts", one.attempts],

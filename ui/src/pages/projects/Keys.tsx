@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { api, take, type Schemas } from "../../api/client";
-import { Dialog } from "../../components/Dialog";
+import { Confirm } from "../../components/Confirm";
 import { Needs } from "../../components/Needs";
-import { Failed, Show } from "../../components/States";
+import { Show } from "../../components/States";
 import { Time } from "../../components/Time";
 import { key } from "../../state/key";
-import { useAction, useResource } from "../../state/resource";
+import { useResource } from "../../state/resource";
 import { me, projects, signOut } from "../../state/session";
 import { NewKey } from "./NewKey";
 
@@ -44,6 +44,10 @@ async function load(abort: AbortSignal): Promise<Key[]> {
   }
 }
 
+async function revoke(id: string): Promise<void> {
+  await take(api.DELETE("/api/v1/keys/{key_id}", { params: { path: { key_id: id } } }));
+}
+
 function AllKeys() {
   const keys = useResource(load, []);
   const [doomed, setDoomed] = useState<Key | null>(null);
@@ -72,7 +76,19 @@ function AllKeys() {
           </div>
         )}
       </Show>
-      {doomed && <Revoke one={doomed} onClose={() => setDoomed(null)} done={keys.reload} />}
+      {doomed && (
+        <Confirm
+          title={`Revoke ${doomed.name || doomed.prefix}?`}
+          verb="Revoke"
+          act={() => revoke(doomed.id).then(keys.reload)}
+          onClose={() => setDoomed(null)}
+        >
+          <p>
+            Programs that use it stop at once.{" "}
+            {doomed.id === me.value?.key_id && <strong>This tab uses it, too.</strong>} It cannot be undone.
+          </p>
+        </Confirm>
+      )}
     </>
   );
 }
@@ -103,30 +119,5 @@ function Row({ one, revoke }: { one: Key; revoke: () => void }) {
         )}
       </td>
     </tr>
-  );
-}
-
-function Revoke({ one, onClose, done }: { one: Key; onClose: () => void; done: () => void }) {
-  const go = useAction(async () => {
-    await take(api.DELETE("/api/v1/keys/{key_id}", { params: { path: { key_id: one.id } } }));
-    done();
-    onClose();
-  });
-  return (
-    <Dialog title={`Revoke ${one.name || one.prefix}?`} onClose={onClose}>
-      <p>
-        Programs that use it stop at once.{" "}
-        {one.id === me.value?.key_id && <strong>This tab uses it, too.</strong>} It cannot be undone.
-      </p>
-      {go.error && <Failed error={go.error} />}
-      <div class="row">
-        <button type="button" class="danger" disabled={go.busy} onClick={() => void go.run()}>
-          Revoke
-        </button>
-        <button type="button" onClick={onClose}>
-          Keep
-        </button>
-      </div>
-    </Dialog>
   );
 }

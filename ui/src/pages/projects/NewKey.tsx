@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
 import { api, take, type Schemas } from "../../api/client";
-import { Failed } from "../../components/States";
-import { useAction } from "../../state/resource";
+import { NameForm } from "../../components/NameForm";
 import { me, projects, type Scope } from "../../state/session";
 
 type Made = Schemas["KeyCreated"];
@@ -13,33 +12,17 @@ const SCOPES: [Scope, string][] = [
 
 /** Creates a key and shows it once. */
 export function NewKey({ made }: { made: () => void }) {
-  const [name, setName] = useState("");
   const [scope, setScope] = useState<Scope>("read");
   const [project, setProject] = useState("");
   const [shown, setShown] = useState<Made | null>(null);
-  const create = useAction(async () => {
-    const body = { name: name.trim(), scope, projectId: project || null };
+  const create = async (name: string): Promise<void> => {
+    const body = { name, scope, projectId: project || null };
     setShown(await take(api.POST("/api/v1/keys", { body })));
-    setName("");
     made();
-  });
+  };
   return (
-    <form
-      class="new-key"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void create.run();
-      }}
-    >
-      <div class="row">
-        <input
-          class="grow"
-          aria-label="What the new key is for"
-          placeholder="What the new key is for"
-          maxLength={200}
-          value={name}
-          onInput={(event) => setName(event.currentTarget.value)}
-        />
+    <div class="new-key">
+      <NameForm label="What the new key is for" verb="Create a key" primary optional make={create}>
         <select
           aria-label="Scope"
           value={scope}
@@ -65,13 +48,9 @@ export function NewKey({ made }: { made: () => void }) {
             ))}
           </select>
         )}
-        <button type="submit" class="primary" disabled={create.busy}>
-          Create a key
-        </button>
-      </div>
-      {create.error && <Failed error={create.error} />}
+      </NameForm>
       {shown && <Secret made={shown} />}
-    </form>
+    </div>
   );
 }
 

@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import { Needs } from "../../components/Needs";
 import { api, take, type Project } from "../../api/client";
-import { Dialog } from "../../components/Dialog";
-import { Failed } from "../../components/States";
+import { Confirm } from "../../components/Confirm";
+import { NameForm } from "../../components/NameForm";
 import { Time } from "../../components/Time";
-import { useAction } from "../../state/resource";
 import { choose, loadProjects, project, projects } from "../../state/session";
 import { Keys } from "./Keys";
+import { Lightrag } from "./Lightrag";
 
 /** The projects that the key opens, and the keys. */
 export default function Projects() {
@@ -65,6 +65,7 @@ export default function Projects() {
       </div>
       <Needs scope="admin">
         <NewProject />
+        {project.value && <Lightrag key={project.value.id} one={project.value} />}
       </Needs>
       <Keys />
       {doomed && <DeleteProject one={doomed} onClose={() => setDoomed(null)} />}
@@ -73,65 +74,35 @@ export default function Projects() {
 }
 
 function NewProject() {
-  const [name, setName] = useState("");
-  const make = useAction(async () => {
-    const made = await take(api.POST("/api/v1/projects", { body: { name: name.trim() } }));
+  const make = async (name: string): Promise<void> => {
+    const made = await take(api.POST("/api/v1/projects", { body: { name } }));
     await loadProjects();
-    setName("");
     choose(made.id);
-  });
+  };
   return (
-    <form
-      class="panel"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void make.run();
-      }}
-    >
+    <section class="panel">
       <h2>New project</h2>
-      <div class="row">
-        <input
-          class="grow"
-          aria-label="Name of the new project"
-          placeholder="Name"
-          maxLength={200}
-          value={name}
-          onInput={(event) => setName(event.currentTarget.value)}
-        />
-        <button type="submit" class="primary" disabled={!name.trim() || make.busy}>
-          Create
-        </button>
-      </div>
-      {make.error && <Failed error={make.error} />}
-    </form>
+      <NameForm label="Name of the new project" placeholder="Name" verb="Create" primary make={make} />
+    </section>
   );
 }
 
 function DeleteProject({ one, onClose }: { one: Project; onClose: () => void }) {
   const [typed, setTyped] = useState("");
-  const go = useAction(async () => {
-    await take(api.DELETE("/api/v1/projects/{project_id}", { params: { path: { project_id: one.id } } }));
-    await loadProjects();
-    onClose();
-  });
+  const params = { path: { project_id: one.id } };
   return (
-    <Dialog title={`Delete ${one.name}?`} onClose={onClose}>
+    <Confirm
+      title={`Delete ${one.name}?`}
+      verb="Delete"
+      act={() => take(api.DELETE("/api/v1/projects/{project_id}", { params })).then(loadProjects)}
+      onClose={onClose}
+      ready={typed === one.name}
+    >
       <p>All its documents, its graph, its answers and its keys go. It cannot be undone.</p>
       <label class="field">
         <span>Type the project's name</span>
         <input value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
       </label>
-      {go.error && <Failed error={go.error} />}
-      <div class="row">
-        <button
-          type="button"
-          class="danger"
-          disabled={typed !== one.name || go.busy}
-          onClick={() => void go.run()}
-        >
-          Delete
-        </button>
-      </div>
-    </Dialog>
+    </Confirm>
   );
 }

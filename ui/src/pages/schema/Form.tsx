@@ -1,46 +1,73 @@
-import { useState } from "preact/hooks";
-import type { ObjectType, Schema } from "../../state/schema";
+import { NameForm } from "../../components/NameForm";
+import { problemAt, type ObjectType, type Problem, type Schema } from "../../text/schema";
+import { may } from "../../state/session";
 
 const KINDS = ["string", "number", "integer", "boolean", "array"];
 
 /** Types and their properties as a form. */
-export function Form({ schema, change }: { schema: Schema; change: (next: Schema) => void }) {
+export function Form(props: { schema: Schema; problem: Problem | null; change: (next: Schema) => void }) {
+  const { schema, problem, change } = props;
   const set = (name: string, type: ObjectType | null): void => {
     const { [name]: _, ...others } = schema.object_types;
     const object_types = type ? { ...schema.object_types, [name]: type } : others;
     change({ ...schema, object_types });
   };
   return (
-    <div class="types-form">
+    <fieldset class="types-form" disabled={!may("write")}>
+      <legend class="visually-hidden">Types</legend>
       {Object.entries(schema.object_types).map(([name, type]) => (
-        <TypeForm key={name} name={name} type={type} set={(next) => set(name, next)} />
+        <TypeForm key={name} name={name} type={type} problem={problem} set={(next) => set(name, next)} />
       ))}
-      <Adder label="New type" add={(name) => set(name, { description: "", properties: {} })} />
+      <NameForm
+        label="New type"
+        verb="Add"
+        make={async (name) => set(name, { description: "", properties: {} })}
+      />
       {Object.entries(schema.relationship_types ?? {}).map(([name, one]) => (
         <p key={name} class="relation-type">
           <strong>{name}</strong>{" "}
           <span class="quiet">
-            {(one.from ?? ["any"]).join(", ")} → {(one.to ?? ["any"]).join(", ")}
+            {named(one?.from)} → {named(one?.to)}
           </span>
+          <Wrong says={problemAt(problem, `relationship_types.${name}`)} />
         </p>
       ))}
-    </div>
+    </fieldset>
   );
+}
+
+function isRecord<T>(given: Record<string, T> | undefined): given is Record<string, T> {
+  return typeof given === "object" && given !== null && !Array.isArray(given);
+}
+
+function named(types: unknown): string {
+  return Array.isArray(types) ? types.join(", ") : "any";
+}
+
+/** What the check says about a field, at the field. */
+function Wrong({ says }: { says: string | null }) {
+  return says ? <span class="reason field-wrong">{says}</span> : null;
 }
 
 function TypeForm({
   name,
   type,
+  problem,
   set,
 }: {
   name: string;
   type: ObjectType;
+  problem: Problem | null;
   set: (next: ObjectType | null) => void;
 }) {
-  const properties = type.properties ?? {};
+  const path = `object_types.${name}`;
+  const properties = isRecord(type.properties) ? type.properties : {};
+  const required = Array.isArray(type.required) ? type.required : [];
+  const inner = Object.keys(properties).find((key) => problemAt(problem, `${path}.properties.${key}`));
   return (
     <fieldset>
       <legend>{name}</legend>
+      {inner === undefined && <Wrong says={problemAt(problem, path)} />}
       <label class="field">
         <span>Description</span>
         <input
@@ -53,7 +80,8 @@ function TypeForm({
           <span class="grow">{key}</span>
           <select
             aria-label={`Type of ${name}.${key}`}
-            value={typeof given.type === "string" ? given.type : ""}
+            aria-invalid={inner === key}
+            value={typeof given?.type === "string" ? given.type : ""}
             onChange={(event) =>
               set({
                 ...type,
@@ -61,7 +89,11 @@ function TypeForm({
               })
             }
           >
-            {!KINDS.includes(given.type ?? "") && <option value="">other</option>}
+            {!KINDS.includes(String(given?.type)) && (
+              <option value={typeof given?.type === "string" ? given.type : ""}>
+                {typeof given?.type === "string" ? given.type : "other"}
+              </option>
+            )}
             {KINDS.map((one) => (
               <option key={one}>{one}</option>
             ))}
@@ -69,9 +101,9 @@ function TypeForm({
           <label class="check">
             <input
               type="checkbox"
-              checked={type.required?.includes(key) ?? false}
+              checked={required.includes(key)}
               onChange={(event) => {
-                const others = (type.required ?? []).filter((one) => one !== key);
+                const others = required.filter((one) => one !== key);
                 set({ ...type, required: event.currentTarget.checked ? [...others, key] : others });
               }}
             />
@@ -83,45 +115,22 @@ function TypeForm({
             aria-label={`Remove ${name}.${key}`}
             onClick={() => {
               const { [key]: _, ...others } = properties;
-              set({ ...type, properties: others, required: type.required?.filter((one) => one !== key) });
+              set({ ...type, properties: others, required: required.filter((one) => one !== key) });
             }}
           >
             ✕
           </button>
+          {inner === key && <Wrong says={problem?.message ?? null} />}
         </div>
       ))}
-      <Adder
+      <NameForm
         label={`New property of ${name}`}
-        add={(key) => set({ ...type, properties: { ...properties, [key]: { type: "string" } } })}
+        verb="Add"
+        make={async (key) => set({ ...type, properties: { ...properties, [key]: { type: "string" } } })}
       />
       <button type="button" class="ghost" onClick={() => set(null)}>
         Remove {name}
       </button>
     </fieldset>
-  );
-}
-
-function Adder({ label, add }: { label: string; add: (name: string) => void }) {
-  const [text, setText] = useState("");
-  return (
-    <form
-      class="row"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (text.trim()) add(text.trim());
-        setText("");
-      }}
-    >
-      <input
-        class="grow"
-        aria-label={label}
-        placeholder={label}
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
-      />
-      <button type="submit" disabled={!text.trim()}>
-        Add
-      </button>
-    </form>
   );
 }

@@ -1,18 +1,24 @@
 import { useState } from "preact/hooks";
+import { Status } from "../../components/Status";
 import { Needs } from "../../components/Needs";
 import { Failed, Show } from "../../components/States";
 import { reextract } from "../../state/schema";
+import { useJob } from "../../state/jobs";
 import { useAction, useResource } from "../../state/resource";
-import { href } from "../../state/router";
+import { href, query, setQuery } from "../../state/router";
 import { projectId } from "../../state/session";
 import { count } from "../../text/format";
 
 /** What extracting again would cost, and the button that starts it. */
 export function Reextract({ version, dirty }: { version: string | null; dirty: boolean }) {
   const [scope, setScope] = useState<"stale" | "all">("stale");
-  const [ordered, setOrdered] = useState<number | null>(null);
   const dry = useResource(() => reextract(scope, true), [projectId.value, scope, version]);
-  const start = useAction(async () => setOrdered((await reextract(scope, false)).jobs.length));
+  const start = useAction(async () => {
+    const { jobId, jobs } = await reextract(scope, false);
+    setQuery({ job: jobId ?? jobs[0]?.jobId }, { replace: true });
+  });
+  const id = query.value.get("job");
+  const job = useJob(id, dry.reload);
   return (
     <section class="panel">
       <h2>Extract</h2>
@@ -29,7 +35,7 @@ export function Reextract({ version, dirty }: { version: string | null; dirty: b
           <p>
             {count(cost.chunks, "chunk")} of {count(cost.documents, "document")} by {cost.extractor};{" "}
             {count(cost.promptTokens + cost.completionTokens, "token")}
-            {cost.cost !== null && <>, about {cost.cost.toFixed(2)}</>}
+            {cost.cost !== null && <>, {price(cost.cost)}</>}
             {cost.carriedOver > 0 && <>; {count(cost.carriedOver, "chunk")} need no reading</>}
           </p>
         )}
@@ -46,11 +52,20 @@ export function Reextract({ version, dirty }: { version: string | null; dirty: b
             Start
           </button>
         </Needs>
-        {ordered !== null && (
-          <a href={href("/jobs", { type: "extraction" })}>{count(ordered, "job")} started: watch</a>
+        {id && (
+          <span class="row" role="status">
+            <Status status={job?.status ?? "pending"} jobId={id} />
+            {typeof job?.total === "number" && `${job.done} of ${job.total}`}
+            <a href={href("/jobs", { type: "extraction" })}>See the jobs</a>
+          </span>
         )}
       </div>
       {start.error && <Failed error={start.error} />}
     </section>
   );
+}
+
+/** Prices have no currency: they are in that of the settings. */
+function price(cost: number): string {
+  return cost > 0 && cost < 0.01 ? "less than 0.01" : `about ${cost.toFixed(2)}`;
 }

@@ -1,8 +1,9 @@
+import { useRef } from "preact/hooks";
 import { Failed, Show } from "../../components/States";
-import { Needs } from "../../components/Needs";
-import { edit, edited, problem, put, useSchema, type Schema } from "../../state/schema";
+import { Needs, ReadOnly } from "../../components/Needs";
+import { edit, edited, put, useChecked, useSchema, type Checked } from "../../state/schema";
 import { useAction } from "../../state/resource";
-import { projectId } from "../../state/session";
+import { may, projectId } from "../../state/session";
 import { Changes } from "./Changes";
 import { Form } from "./Form";
 import { Reextract } from "./Reextract";
@@ -38,8 +39,8 @@ function Editor({
   saved: () => void;
 }) {
   const text = edited.value[projectId.value] ?? stored;
-  const wrong = problem(text);
-  const schema = wrong === null ? (JSON.parse(text) as Schema) : null;
+  const now = useChecked(text);
+  const { schema, problem, checked } = now;
   const dirty = text !== stored;
   const save = useAction(async () => {
     if (schema) await put(schema);
@@ -60,7 +61,7 @@ function Editor({
           <button
             type="button"
             class="primary"
-            disabled={!dirty || wrong !== null || save.busy}
+            disabled={!dirty || !checked || problem !== null || save.busy}
             onClick={() => void save.run()}
           >
             Save as a new version
@@ -68,34 +69,63 @@ function Editor({
         </Needs>
       </div>
       {save.error && <Failed error={save.error} />}
+      <ReadOnly what="changing the schema" />
       <div class="schema-columns">
         <section aria-label="Form">
           {schema ? (
-            <Form schema={schema} change={(next) => edit(JSON.stringify(next, null, 2))} />
+            <Form schema={schema} problem={problem} change={(next) => edit(JSON.stringify(next, null, 2))} />
           ) : (
-            <p class="quiet">The form comes back when the JSON is valid.</p>
+            <p class="quiet">The form comes back when the JSON has object types.</p>
           )}
         </section>
-        <section class="field">
-          <label for="schema-json">JSON</label>
-          <textarea
-            id="schema-json"
-            class="code"
-            rows={24}
-            spellcheck={false}
-            aria-invalid={wrong !== null}
-            value={text}
-            onInput={(event) => edit(event.currentTarget.value)}
-          />
-          <p class={wrong ? "reason" : "quiet"} role="status">
-            {wrong ?? "Valid."}
-          </p>
-        </section>
+        <Source text={text} now={now} />
       </div>
       <div class="schema-columns">
         <Changes versions={versions} />
         <Reextract version={version} dirty={dirty} />
       </div>
     </>
+  );
+}
+
+/** The schema as JSON, with what is wrong and where. */
+function Source({ text, now }: { text: string; now: Checked }) {
+  const box = useRef<HTMLTextAreaElement>(null);
+  const { problem, checked } = now;
+  const place = problem?.place;
+  const go = (): void => {
+    if (!place || !box.current) return;
+    box.current.focus();
+    box.current.setSelectionRange(place.start, place.end);
+    const lines = text.split("\n").length;
+    box.current.scrollTop = ((place.line - 4) / lines) * box.current.scrollHeight;
+  };
+  return (
+    <section class="field">
+      <label for="schema-json">JSON</label>
+      <textarea
+        id="schema-json"
+        ref={box}
+        class="code"
+        rows={24}
+        spellcheck={false}
+        readOnly={!may("write")}
+        aria-invalid={problem !== null}
+        aria-describedby="schema-said"
+        value={text}
+        onInput={(event) => edit(event.currentTarget.value)}
+      />
+      <div id="schema-said" class={`row ${problem ? "reason" : "quiet"}`} role="status">
+        <span>
+          {problem && place && <>Line {place.line}: </>}
+          {problem ? problem.message : checked ? "Valid." : "Checking …"}
+        </span>
+        {place && (
+          <button type="button" class="ghost" onClick={go}>
+            Show line {place.line}
+          </button>
+        )}
+      </div>
+    </section>
   );
 }

@@ -2,7 +2,8 @@ import { useState } from "preact/hooks";
 import { api, take, type Schemas } from "../../api/client";
 import { Marked } from "../../components/Marked";
 import { Empty, Show } from "../../components/States";
-import { places, show, shown, type Place } from "../../state/evidence";
+import { ofHit, places, show, shown } from "../../state/evidence";
+import { useMainFocus } from "../../state/keyboard";
 import { useResource } from "../../state/resource";
 import { query, setQuery } from "../../state/router";
 import { projectId } from "../../state/session";
@@ -63,6 +64,7 @@ export default function Search() {
 
 function SearchForm(props: { q: string; mode: Mode; floor: boolean; type: string; around: boolean }) {
   const [text, setText] = useState(props.q);
+  useMainFocus(props.q === "");
   return (
     <form
       class="search-form"
@@ -110,9 +112,10 @@ function SearchForm(props: { q: string; mode: Mode; floor: boolean; type: string
           <input
             type="checkbox"
             checked={props.floor}
+            aria-describedby="floor-hint"
             onChange={(event) => setQuery({ floor: event.currentTarget.checked ? null : "off" })}
           />{" "}
-          Only relevant
+          Relevance threshold
         </label>
         <label class="check">
           <input
@@ -123,6 +126,11 @@ function SearchForm(props: { q: string; mode: Mode; floor: boolean; type: string
           With context
         </label>
       </div>
+      <p id="floor-hint" class="quiet">
+        {props.floor
+          ? "With the threshold nothing is shown if none of the ten best hits fits the question. If one does, the others are shown too."
+          : "Without the threshold the nearest chunks are shown, however far they are."}
+      </p>
     </form>
   );
 }
@@ -142,13 +150,8 @@ function Nothing({ q, floor }: { q: string; floor: boolean }) {
   );
 }
 
-function placeOf(hit: Hit): Place {
-  const start = hit.startOffset ?? 0;
-  return { documentId: hit.document.id, start, end: hit.endOffset ?? start + 1, chunkId: hit.chunk.id };
-}
-
 function Hits({ of }: { of: Schemas["SearchAnswer"] }) {
-  const list = of.items.map(placeOf);
+  const list = of.items.map(ofHit);
   if (shown.value && places.value.length === 0) places.value = list;
   const best = Math.max(...of.items.map((hit) => hit.scores.text ?? 0));
   return (
@@ -164,7 +167,7 @@ function Hits({ of }: { of: Schemas["SearchAnswer"] }) {
       <ol class="hits">
         {of.items.map((hit, i) => (
           <li key={hit.chunk.id} class={shown.value?.chunkId === hit.chunk.id ? "on" : ""}>
-            <HitCard hit={hit} best={best} open={() => show(list[i] ?? placeOf(hit), list)} />
+            <HitCard hit={hit} best={best} open={() => show(list[i] ?? ofHit(hit), list)} />
           </li>
         ))}
       </ol>

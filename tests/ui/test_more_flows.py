@@ -1,0 +1,209 @@
+"""Copying, trying again, folders, addresses, typed text, what differs, what may be one, the price of a schema, and no jumps."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Page, expect
+from tests.fetch.site import opened
+from tests.ui.conftest import PAGES, Site, ask
+
+RULES = {"extraction": "manual", "extractor": "rules"}
+JUMPS = """new PerformanceObserver((seen) => {
+    for (const one of seen.getEntries()) if (!one.hadRecentInput) window.jumped = (window.jumped ?? 0) + one.value;
+}).observe({type: "layout-shift", buffered: true})"""
+
+
+@pytest.fixture
+def graph(site: Site) -> Any:
+    """A project in which two documents differ and two names look like one."""
+    made = site.data("POST", "/projects", json={"name": "settling", "config": RULES})
+    types = {"Requirement": {"properties": {"expiration": {"type": "string"}}}}
+    site.data("PUT", f"/projects/{made['id']}/schema", json={"object_types": types})
+    for name, said in (
+        ("old.md", "Requirement: Harbour Master\n\nExpiration: 1 hour"),
+        ("new.md", "Requirement: Harbour Master\n\nExpiration: 2 hours"),
+        ("other.md", "Requirement: Harbor Master\n\nExpiration: 2 hours"),
+    ):
+        form = {"projectId": made["id"]}
+        files = {"file": (name, f"# Rules\n\n{said}\n")}
+        added = site.data("POST", "/ingest/upload", files=files, data=form, params={"wait": "true"})
+        ident = added["items"][0]["documentId"]
+        site.data("POST", f"/documents/{ident}/extract", params={"wait": "true"})
+    yield made["id"]
+    site.data("DELETE", f"/projects/{made['id']}")
+
+
+async def test_an_answer_is_copied_with_its_footnotes(site: Site) -> None:
+    page = await site.open("/", permissions=["clipboard-read", "clipboard-write"])
+    await ask(page)
+    await page.click("text=Copy with footnotes")
+    await expect(page.locator("text=Copied")).to_be_visible()
+    copied = await page.evaluate("navigator.clipboard.readText()")
+    said = "Repairs went over budget because of the storm of 9 February."
+    assert copied == f'{said} [1]\n\n[1] report.pdf, page 2: "{said}"\n'
+
+
+async def test_a_failed_document_is_tried_again(site: Site) -> None:
+    files = {"file": ("torn.pdf", b"%PDF-1.7\nnothing more")}
+    made = site.data("POST", "/ingest/upload", files=files, params={"wait": "true"})["items"][0]
+    page = await site.open("/documents?status=failed")
+    row = page.locator(".rows-row", has_text="torn.pdf")
+    await expect(row.locator(".reason")).not_to_be_empty()
+    assert site.data("GET", f"/jobs/{made['jobId']}")["attempts"] == 1
+    async with page.expect_response(re.compile("/retry$")) as answered:
+        await row.locator("text=Retry").click()
+    assert (await answered.value).status == 202
+    await page.goto(f"{site.url}/documents")
+    await expect(row.locator("text=Retry")).to_be_visible()
+    await expect(row.locator(".reason")).to_contain_text("damaged")
+    assert site.data("GET", f"/jobs/{made['jobId']}")["attempts"] == 2
+    site.data("DELETE", f"/documents/{made['documentId']}")
+
+
+async def test_a_dropped_folder_brings_its_files(site: Site, tmp_path: Path) -> None:
+    inner = tmp_path / "wharf" / "inner"
+    inner.mkdir(parents=True)
+    (inner.parent / "outside.md").write_text("# Outside\n\nThe outer wharf.")
+    (inner / "inside.md").write_text("# Inside\n\nThe inner wharf.")
+    page = await site.open("/documents")
+    await page.wait_for_selector(".rows-row")
+    devtools = await page.context.new_cdp_session(page)
+    data = {"items": [], "files": [str(inner.parent)], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        await devtools.send("Input.dispatchDragEvent", {"type": kind, "x": 400, "y": 400, "data": data})
+    for name in ("outside.md", "inside.md"):
+        row = page.locator(".rows-row", has_text=name)
+        await expect(row).to_contain_text("done")
+        ident = (await row.locator("a").get_attribute("href") or "").rpartition("/")[2]
+        site.data("DELETE", f"/documents/{ident}")
+
+
+async def test_an_address_and_a_text_are_added(site: Site) -> None:
+    page = await site.open("/documents")
+    async with opened() as web:
+        address = web.sends("/tides", "Content-Type: text/html", body=b"<h1>Tides</h1><p>High at noon.</p>")
+        await page.click("text=Add documents")
+        await page.click("dialog >> text=Web page")
+        await page.fill("dialog [type=url]", address)
+        await page.click("dialog .primary")
+        row = page.locator(".rows-row", has_text="tides")
+        await expect(row).to_contain_text("done")
+    await page.click("text=Add documents")
+    await page.click("dialog .tabs >> text=Text")
+    await page.fill("dialog [placeholder='notes.md']", "typed.md")
+    await page.fill("dialog textarea", "# Typed\n\nBuoys are red.")
+    await expect(page.locator(".cuts .cut")).to_contain_text("Buoys are red.")
+    await page.click("dialog .primary")
+    await expect(page.locator(".rows-row", has_text="typed.md")).to_contain_text("done")
+    for name, words, origin in (("typed.md", "Buoys are red.", "null"), ("tides", "High at noon.", address)):
+        await page.locator(".rows-row", has_text=name).locator("a").click()
+        await expect(page.locator(".document-text")).to_contain_text(words)
+        await page.click(".document-side >> text=Metadata")
+        shown = json.loads(await page.inner_text(".document-side pre"))
+        assert json.dumps(shown["origin"]).strip('"') == origin
+        site.data("DELETE", f"/documents/{shown['id']}")
+        await page.goto(f"{site.url}/documents")
+
+
+async def test_a_hit_is_shown_with_what_is_around_it(site: Site) -> None:
+    cuts = {"maxChunkSize": 100, "minChunkSize": 10}
+    form = {"chunkingStrategy": "sentence", "chunkingOptions": json.dumps(cuts)}
+    berths = "".join(
+        f"Berth {n} is {n}0 metres long, and its {what} lifts {n} tonnes at high water. "
+        for n, what in enumerate(("crane", "windlass", "davit"), 1)
+    )
+    files = {"file": ("lifting.txt", berths)}
+    made = site.data("POST", "/ingest/upload", files=files, data=form, params={"wait": "true"})
+    page = await site.open("/search?q=windlass")
+    await expect(page.locator(".hits mark").first).to_have_text("windlass")
+    await expect(page.locator(".neighbour")).to_have_count(0)
+    await page.check("text=With context")
+    await expect(page).to_have_url(re.compile("context=on"))
+    hit = page.locator(".hits li", has_text="windlass").first
+    await expect(hit.locator(".neighbour").nth(0)).to_contain_text("before: Berth 1 is")
+    await expect(hit.locator(".neighbour").nth(1)).to_contain_text("after: Berth 3 is")
+    site.data("DELETE", f"/documents/{made['items'][0]['documentId']}")
+
+
+@pytest.mark.usefixtures("graph")
+async def test_what_differs_is_settled(site: Site) -> None:
+    page = await site.open("/graph?project=settling&view=issues")
+    differs = page.locator("section.property", has_text="Harbour Master: expiration")
+    await expect(differs.locator(".claim")).to_have_count(2)
+    await differs.locator(".claim button", has_text="1 hour").click()
+    await expect(page.locator(".evidence mark")).to_have_text("1 hour")
+    await page.keyboard.press("Escape")
+    await differs.locator("a").click()
+    panel = page.locator(".object-panel")
+    await expect(panel.locator(".badge", has_text="2 values")).to_be_visible()
+    value = panel.locator("section", has=page.locator("h3", has_text="expiration")).locator(".property-value")
+    await expect(value).to_have_text("2 hours")
+    await panel.locator(
+        ".claim:has-text('2 hours') [aria-label='Reject this claim about expiration']"
+    ).click()
+    await expect(value).to_have_text("1 hour")
+    await panel.locator("text=Undo").click()
+    await expect(value).to_have_text("2 hours")
+
+
+@pytest.mark.usefixtures("graph")
+async def test_two_that_may_be_one_are_kept_apart_or_merged(site: Site, graph: str) -> None:
+    path = f"/projects/{graph}/merge-suggestions"
+    page = await site.open("/graph?project=settling&view=issues")
+    pair = page.locator(".pair", has_text="Harbor Master")
+    await pair.locator("text=Keep apart").click()
+    await expect(pair).to_have_count(0)
+    (dismissed,) = site.data("GET", path, params={"dismissed": "true"})["items"]
+    site.data("POST", f"{path}/{dismissed['id']}/undo")
+    await page.reload()
+    await pair.locator("text=Merge").click()
+    await expect(pair).to_have_count(0)
+    await page.click("text=Table")
+    await expect(page.locator(".rows-row")).to_have_count(1)
+
+
+async def test_a_dry_run_tells_the_price(site: Site, graph: str) -> None:
+    site.data("PATCH", f"/projects/{graph}", json={"config": {"extractor": "model"}})
+    page = await site.open("/schema?project=settling")
+    await page.check("text=also chunks that this version has read")
+    cost = page.locator(".panel", has_text="Extract").locator("p").first
+    await expect(cost).to_contain_text(
+        re.compile(r"3 chunks of 3 documents by .*; [\d,]+ tokens, about \d+\.\d\d")
+    )
+
+
+async def test_no_page_jumps_while_it_loads(site: Site) -> None:
+    page = await site.open("/status")
+    await page.add_init_script(JUMPS)
+    for path in [*PAGES, f"/d/{site.ids['pdf']}"]:
+        await page.goto(site.url + path)
+        await page.wait_for_selector("main h1", state="attached")
+        await page.wait_for_load_state("networkidle")
+        assert await jumped(page) < 0.1, path
+
+
+async def jumped(page: Page) -> float:
+    """How far parts of the page have moved by themselves, as browsers count it."""
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    moved: float = await page.evaluate("window.jumped ?? 0")
+    return moved
+
+
+async def test_a_question_that_is_asked_at_once_is_answered(site: Site) -> None:
+    """Enter comes before the browser has drawn the page."""
+    page = await site.open("/status")
+    await page.add_init_script(
+        """new MutationObserver((_, observer) => {
+            const box = document.querySelector("#question");
+            if (!box) return;
+            observer.disconnect();
+            box.value = "Why did repairs go over budget?";
+            box.dispatchEvent(new InputEvent("input", {bubbles: true}));
+            box.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", bubbles: true}));
+        }).observe(document, {childList: true, subtree: true})"""
+    )
+    await page.goto(f"{site.url}/")
+    await page.wait_for_selector(".turn .actions")

@@ -1,0 +1,94 @@
+import { api, take } from "../../api/client";
+import { Show } from "../../components/States";
+import type { Turn } from "../../state/ask";
+import { ofHit, show } from "../../state/evidence";
+import { useResource } from "../../state/resource";
+import { href } from "../../state/router";
+import { projectId } from "../../state/session";
+
+const GRAPH = "LightRAG Answer";
+
+/** What is nearest to a question that nothing answers. */
+export function NothingFound({ question }: { question: string }) {
+  const body = { projectId: projectId.value, query: question, floor: false, limit: 3 };
+  const found = useResource(
+    (signal) => take(api.POST("/api/v1/search", { body, signal })),
+    [projectId.value, question],
+  );
+  return (
+    <section class="near" aria-label="What is near">
+      <Show of={found} lines={3} empty={(data) => data.items.length === 0 && <NoDocuments />}>
+        {(data) => (
+          <>
+            <p class="quiet">No document answers it. The nearest chunks:</p>
+            <ul class="hits">
+              {data.items.map((hit) => (
+                <li key={hit.chunk.id}>
+                  <button type="button" class="plain" onClick={() => show(ofHit(hit), data.items.map(ofHit))}>
+                    <strong>{hit.document.name}</strong>
+                    <span class="excerpt">{hit.chunk.content.slice(0, 160)}</span>
+                  </button>
+                </li>
+              ))}
+            </ul>
+            <p>
+              <a href={href("/search", { q: question, floor: "off" })}>See what is nearest</a> or{" "}
+              <a href={href("/documents")}>add documents</a>.
+            </p>
+          </>
+        )}
+      </Show>
+    </section>
+  );
+}
+
+function NoDocuments() {
+  return (
+    <p>
+      There is nothing to read yet. <a href={href("/documents")}>Add documents</a>
+    </p>
+  );
+}
+
+/** What the graph gave to the answer: its facts, and the objects they are about. */
+export function FromGraph({ turn }: { turn: Turn }) {
+  const source = turn.sources.find((one) => one.source === GRAPH);
+  return source ? <Facts turn={turn} text={source.chunkText} /> : null;
+}
+
+function Facts({ turn, text }: { turn: Turn; text: string }) {
+  const chunks = turn.sources.flatMap((one) => one.id ?? []);
+  const objects = useResource(async (signal) => objectsIn(chunks, text, signal), [chunks, text]);
+  return (
+    <details class="from-graph">
+      <summary>From the knowledge graph</summary>
+      {objects.data && objects.data.length > 0 && (
+        <p class="row">
+          {objects.data.map((one) => (
+            <a key={one.id} class="badge" href={href(`/o/${one.id}`)}>
+              {one.name}
+            </a>
+          ))}
+        </p>
+      )}
+      <pre>{text}</pre>
+      <a href={href("/graph")}>Open the graph</a>
+    </details>
+  );
+}
+
+/** The objects of the chunks that the facts name. */
+async function objectsIn(
+  chunks: string[],
+  facts: string,
+  signal: AbortSignal,
+): Promise<{ id: string; name: string }[]> {
+  const pages = await Promise.all(
+    chunks.slice(0, 10).map((id) => {
+      const params = { path: { chunk_id: id }, query: { limit: 50 } };
+      return take(api.GET("/api/v1/chunks/{chunk_id}/objects", { params, signal })).catch(() => null);
+    }),
+  );
+  const all = pages.flatMap((page) => page?.items ?? []);
+  return [...new Map(all.map((one) => [one.id, one])).values()].filter((one) => facts.includes(one.name));
+}

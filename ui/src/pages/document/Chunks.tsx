@@ -1,0 +1,62 @@
+import type { Chunk } from "../../api/client";
+import { Empty } from "../../components/States";
+import { chunkClass, endOf, hovering, startOf } from "../../state/document";
+import { useScrollTo } from "../../state/image";
+import { setQuery } from "../../state/router";
+import { useRows } from "../../state/viewport";
+import { count } from "../../text/format";
+
+const HEIGHT = 92;
+
+/** The chunks; only those in view and the selected one exist. */
+export function Chunks(props: { chunks: Chunk[]; selected: string | null; total: number }) {
+  const { chunks, selected, total } = props;
+  const scroll = useScrollTo<HTMLLIElement>(selected);
+  const { ref, from, to } = useRows<HTMLOListElement>(chunks.length, HEIGHT);
+  if (chunks.length === 0) return <Empty title="No chunks" />;
+  return (
+    <>
+      <ol class="chunk-list long" ref={ref} style={{ height: `${chunks.length * HEIGHT}px` }}>
+        {chunks.map((chunk, i) => {
+          if (chunk.id !== selected && (i < from || i >= to)) return null;
+          return (
+            <li
+              key={chunk.id}
+              ref={chunk.id === selected ? scroll : undefined}
+              class={chunkClass(chunk.id, selected)}
+              style={{ top: `${i * HEIGHT}px` }}
+              aria-posinset={i + 1}
+              aria-setsize={chunks.length}
+              {...hovering(chunk.id)}
+            >
+              <Line chunk={chunk} />
+            </li>
+          );
+        })}
+      </ol>
+      {chunks.length < total && (
+        <p class="quiet">
+          The first {chunks.length} of {count(total, "chunk")}.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Line({ chunk }: { chunk: Chunk }) {
+  const page = chunk.metadata?.source_page;
+  const span = `${startOf(chunk)}-${endOf(chunk)}`;
+  return (
+    <button
+      type="button"
+      class="plain"
+      onClick={() => setQuery({ span, v: null, version: null }, { replace: true })}
+    >
+      <span class="quiet">
+        {chunk.chunk_index + 1}
+        {page ? ` · page ${String(page)}` : ""} · {endOf(chunk) - startOf(chunk)} characters
+      </span>
+      <span class="excerpt">{chunk.content.slice(0, 160)}</span>
+    </button>
+  );
+}

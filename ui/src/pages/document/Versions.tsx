@@ -1,0 +1,81 @@
+import { api, take, type Document } from "../../api/client";
+import { Empty, Show } from "../../components/States";
+import { Status } from "../../components/Status";
+import { Time } from "../../components/Time";
+import { useResource } from "../../state/resource";
+import { href, query, withQuery } from "../../state/router";
+import { count, exact } from "../../text/format";
+
+const REASONS = { added: "added", new_content: "new content", read_again: "the same file read again" };
+
+/** The numbered versions of a document, and the jobs that worked on it. */
+export function Versions({ document }: { document: Document }) {
+  const params = { path: { document_id: document.id }, query: { limit: 50 } };
+  const found = useResource(
+    (signal) => take(api.GET("/api/v1/documents/{document_id}/versions", { params, signal })),
+    [document.id, document.version],
+  );
+  const open = Number(query.value.get("version") ?? document.version);
+  return (
+    <>
+      {document.valid_from && <p class="quiet">Dated {exact(document.valid_from)}</p>}
+      <Show of={found} empty={(page) => page.items.length === 0 && <Empty title="Not read yet" />}>
+        {(page) => (
+          <ol class="chunk-list versions">
+            {page.items.map((one) => (
+              <li key={one.version} class={one.version === open ? "on" : ""}>
+                <a
+                  class="plain"
+                  href={withQuery({ version: one.is_current ? null : one.version, span: null, v: null })}
+                  aria-current={one.version === open ? "true" : undefined}
+                >
+                  <span>
+                    Version {one.version} {one.is_current && <span class="badge good">current</span>}
+                  </span>
+                  <span class="quiet">
+                    {one.reason ? `${REASONS[one.reason]} · ` : ""}
+                    <Time at={one.version_at} /> · {count(one.chunk_count, "chunk")}
+                  </span>
+                </a>
+              </li>
+            ))}
+          </ol>
+        )}
+      </Show>
+      <Work document={document} />
+    </>
+  );
+}
+
+function Work({ document }: { document: Document }) {
+  const params = { query: { document_id: document.id, project_id: document.project_id, limit: 50 } };
+  const jobs = useResource(
+    (signal) => take(api.GET("/api/v1/jobs", { params, signal })),
+    [document.id, document.job_id],
+  );
+  return (
+    <section class="claim-group">
+      <h2>Jobs</h2>
+      <Show of={jobs}>
+        {(page) => (
+          <ul class="chunk-list">
+            {page.items.map((job) => (
+              <li key={job.id}>
+                <a class="plain" href={href("/jobs", { job: job.id })}>
+                  <span>
+                    {job.job_type === "extraction" ? "Extraction" : "Ingest"}{" "}
+                    <Status status={job.status} jobId={job.id} />
+                  </span>
+                  <span class="quiet">
+                    <Time at={job.created_at} />
+                    {job.extraction?.schema_version && ` · schema ${job.extraction.schema_version}`}
+                  </span>
+                </a>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Show>
+    </section>
+  );
+}
