@@ -15,7 +15,7 @@ HASHED := --require-hashes --only-binary :all: -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-clients check format test-histories soak bench bench-chunking bench-embedding bench-ingest bench-search bench-peers bench-extract demo docs http-docs ui ui-check audit sbom wheel lock clean
+.PHONY: help setup run test test-clients clients-table test-lightrag lightrag-exchange check format test-histories soak bench bench-chunking bench-embedding bench-ingest bench-search bench-peers bench-extract demo docs http-docs client ui ui-check audit sbom wheel lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,16 +79,36 @@ format: $(VENV)/.dev ## format the code and mend what lint can mend
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-# The packages of others that speak OpenAI's protocol live apart: nothing else needs them.
-.clients-venv/.ready: requirements/clients.txt $(VENV)/.run
-	@echo "Installing OpenAI's, LangChain's and LiteLLM's clients into .clients-venv ..."
-	@$(BIN)/python -m venv .clients-venv
-	@$(BIN)/uv pip install --quiet --python .clients-venv/bin/python $(HASHED) $< 2>/dev/null \
-	  || .clients-venv/bin/python -m pip install --quiet --disable-pip-version-check $(HASHED) $<
+# The packages of others live apart: nothing else needs them. Some do not accept the newest of OpenAI's own yet.
+.clients-venv/.ready: requirements/clients.txt requirements/clients-openai2.txt tests/clients/vercel/package-lock.json clients/typescript/package-lock.json $(VENV)/.run
+	@echo "Installing the clients of others into .clients-venv ..."
+	@for venv in .clients-venv:clients .clients-venv/openai2:clients-openai2; do \
+	  python=$${venv%%:*}/bin/python; file=requirements/$${venv##*:}.txt; $(BIN)/python -m venv $${venv%%:*}; \
+	  $(BIN)/uv pip install --quiet --python $$python $(HASHED) $$file 2>/dev/null \
+	    || $$python -m pip install --quiet --disable-pip-version-check $(HASHED) $$file || exit 1; done
+	@for folder in tests/clients/vercel clients/typescript; do npm ci --prefix $$folder --ignore-scripts --silent \
+	  || echo "Without npm, the client in $$folder is not tested."; done
 	@touch $@
 
-test-clients: $(VENV)/.dev .clients-venv/.ready ## ask a server with the real clients of OpenAI, LangChain and LiteLLM
-	@$(BIN)/python -m pytest -q -n 0 tests/api/test_real_clients.py
+test-clients: $(VENV)/.dev .clients-venv/.ready ## ask a server with the real clients of others
+	@$(BIN)/python -m pytest -q -n 0 tests/api/test_real_clients.py $(ARGS)
+
+clients-table: $(VENV)/.dev .clients-venv/.ready ## write the table of clients in docs/clients.md anew
+	@CLIENTS_TABLE=write $(BIN)/python -m pytest -q -n 0 tests/api/test_real_clients.py
+
+# The server of LightRAG: half a gigabyte that only this test needs. CI plays the recorded exchange.
+.lightrag-venv/.ready: requirements/lightrag.txt $(VENV)/.run
+	@echo "Installing LightRAG into .lightrag-venv ..."
+	@$(BIN)/python -m venv .lightrag-venv
+	@$(BIN)/uv pip install --quiet --python .lightrag-venv/bin/python $(HASHED) $< 2>/dev/null \
+	  || .lightrag-venv/bin/python -m pip install --quiet --disable-pip-version-check $(HASHED) $<
+	@touch $@
+
+test-lightrag: $(VENV)/.dev .lightrag-venv/.ready ## chat beside the real server of LightRAG
+	@$(BIN)/python -m pytest -q -n 0 tests/api/test_real_lightrag.py
+
+lightrag-exchange: $(VENV)/.dev .lightrag-venv/.ready ## record what the real server of LightRAG answers, for the other tests
+	@RECORD_LIGHTRAG=1 $(BIN)/python -m pytest -q -n 0 tests/api/test_real_lightrag.py
 
 bench: $(VENV)/.dev ## measure the HTTP server against bare SQL, print the ratios
 	@$(BIN)/python -m benchmarks.chunk_api $(ARGS)
@@ -132,6 +152,9 @@ demo: $(VENV)/.run ## load a demo document, show the chunk API with curl's reque
 http-docs: $(VENV)/.dev ## write docs/http.md from the OpenAPI document
 	@$(BIN)/python -m tools.http_reference
 
+client: $(VENV)/.dev ## write the generated modules of clients/python from the OpenAPI document
+	@$(BIN)/python -m tools.client_types
+
 .docs-venv/.ready: requirements/docs.txt $(VENV)/.run
 	@echo "Installing the site generator into .docs-venv ..."
 	@$(BIN)/python -m venv .docs-venv
@@ -173,10 +196,12 @@ lock: $(VENV)/.dev ## pin the requirements anew from pyproject.toml
 	@$(COMPILE) -c requirements/bench-chunking.txt requirements/bench-search.in -o requirements/bench-search.txt
 	@$(COMPILE) requirements/docs.in -o requirements/docs.txt
 	@$(COMPILE) requirements/clients.in -o requirements/clients.txt
+	@$(COMPILE) requirements/clients-openai2.in -o requirements/clients-openai2.txt
+	@$(COMPILE) requirements/lightrag.in -o requirements/lightrag.txt
 	@$(COMPILE) requirements/node.in -o requirements/node.txt
 	@$(COMPILE) requirements/audit.in -o requirements/audit.txt
 	@$(COMPILE) --group dev -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
 
 clean: ## remove .venv and every cache
-	@rm -rf $(VENV) ui/node_modules src/whence/web/static .bench-venv .docs-venv .clients-venv .audit-venv site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
+	@rm -rf $(VENV) ui/node_modules tests/clients/vercel/node_modules clients/typescript/node_modules clients/typescript/dist src/whence/web/static .bench-venv .docs-venv .clients-venv .lightrag-venv .audit-venv site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

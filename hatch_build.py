@@ -15,6 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).parent
 UI = ROOT / "ui"
+CLIENT = ROOT / "clients" / "typescript" / "src"
 BUILT = ROOT / "src" / "whence" / "web" / "static" / "index.html"
 _OLDEST_NODE = (20, 19)
 INSTALL = ("ci", "--ignore-scripts", "--silent")
@@ -35,7 +36,8 @@ class PagesHook(BuildHookInterface[Any]):
 def is_outdated() -> bool:
     if not UI.is_dir():  # a source distribution has them built
         return False
-    sources = [path for path in UI.rglob("*") if path.is_file() and "node_modules" not in path.parts]
+    files = [*UI.rglob("*"), *CLIENT.rglob("*.ts")]
+    sources = [path for path in files if path.is_file() and "node_modules" not in path.parts]
     return not BUILT.exists() or max(path.stat().st_mtime for path in sources) > BUILT.stat().st_mtime
 
 

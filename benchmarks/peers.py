@@ -1,7 +1,7 @@
 """Hybrid search beside vector stores that search vectors alone: `make bench-peers`.
 
-All get the same made-up vectors and questions. The stores live in `.bench-venv`, so this file also runs there, as a script: it loads
-one store and prints its figures.
+All get the same made-up vectors and questions and take turns, so that a busy machine slows all alike. The stores live in `.bench-venv`,
+so this file also runs there, as a script: it loads one store and then answers lines of JSON.
 """
 
 import json
@@ -9,9 +9,10 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -20,10 +21,12 @@ from numpy.typing import NDArray
 
 PYTHON = Path(".bench-venv/bin/python")
 FOUND, CLIENTS, BATCH = 10, 8, 5_000
-_WARM = 10
+_READY = "ready"
 
 Vectors = NDArray[np.float32]
 Ask = Callable[[Vectors], list[int]]
+Burst = tuple[float, float]
+"""Seconds, and seconds of processor time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +35,13 @@ class PeerFigures:
     """Median of one search after the other."""
     per_second: float
     """Searches per second of `CLIENTS` clients at once."""
+    cpu: float
+    """Milliseconds of processor time of one search, in all its processes: the other figures suffer on a busy machine."""
     recall: float
     """Share of the nearest ten that are found."""
 
     def __str__(self) -> str:
-        return (
-            f"{self.milliseconds:.1f} ms, {self.per_second:.0f} searches/s, recall@{FOUND} {self.recall:.3f}"
-        )
+        return f"{self.milliseconds:.1f} ms, {self.per_second:.0f} searches/s, {self.cpu:.1f} ms of CPU, recall@{FOUND} {self.recall:.3f}"
 
 
 def chromadb(folder: Path, vectors: Vectors) -> Ask:
@@ -74,32 +77,56 @@ def lancedb(folder: Path, vectors: Vectors) -> Ask:
 STORES: dict[str, Callable[[Path, Vectors], Ask]] = {"chromadb": chromadb, "lancedb": lancedb}
 
 
-def measure(ask: Ask, questions: Vectors, nearest: Sequence[Sequence[int]]) -> PeerFigures:
-    for question in questions[:_WARM]:
-        ask(question)
-    times, shares = [], []
-    for question, right in zip(questions, nearest, strict=True):
-        began = time.perf_counter()
-        found = ask(question)
-        times.append(time.perf_counter() - began)
-        shares.append(len({*found} & {*right}) / FOUND)
-    began = time.perf_counter()
-    with ThreadPoolExecutor(CLIENTS) as clients:
-        list(clients.map(ask, questions))
-    per_second = len(questions) / (time.perf_counter() - began)
-    return PeerFigures(statistics.median(times) * 1e3, per_second, statistics.mean(shares))
+class Peer:
+    """A store in a process of its own."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+
+    def ask(self, turn: int) -> tuple[float, float]:
+        """Seconds, and the share of the nearest ten that were found."""
+        seconds, share = self._answer({"turn": turn})
+        return seconds, share
+
+    def burst(self) -> Burst:
+        """`CLIENTS` clients ask all questions."""
+        seconds, cpu = self._answer({})
+        return seconds, cpu
+
+    def wait(self) -> None:
+        """Waits until the store is loaded."""
+        assert self._process.stdout is not None
+        while (line := self._process.stdout.readline()) and line.strip() != _READY:
+            pass
+
+    def _answer(self, asked: dict[str, int]) -> list[float]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps(asked), file=self._process.stdin, flush=True)
+        found: list[float] = json.loads(self._process.stdout.readline())
+        return found
 
 
-def beside(vectors: Vectors, questions: Vectors, folder: Path) -> dict[str, PeerFigures]:
-    """The figures of each store."""
+@contextmanager
+def opened(vectors: Vectors, questions: Vectors, folder: Path) -> Iterator[dict[str, Peer]]:
+    """Each store with these vectors."""
     np.save(folder / "vectors.npy", vectors)
     np.save(folder / "questions.npy", questions)
-    figures = {}
-    for name in STORES:
-        run = [str(PYTHON), __file__, name, str(folder)]
-        done = subprocess.run(run, check=True, stdout=subprocess.PIPE, text=True)
-        figures[name] = PeerFigures(**json.loads(done.stdout.splitlines()[-1]))
-    return figures
+    with ExitStack() as stack:
+        peers = {}
+        for name in STORES:
+            run = [str(PYTHON), __file__, name, str(folder)]
+            process = subprocess.Popen(run, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            stack.enter_context(process)
+            stack.callback(process.kill)
+            peers[name] = Peer(process)
+            peers[name].wait()
+        yield peers
+
+
+def figures(times: Sequence[float], bursts: Sequence[Burst], recall: float, questions: int) -> PeerFigures:
+    seconds, cpu = map(statistics.median, zip(*bursts, strict=True))
+    return PeerFigures(statistics.median(times) * 1e3, questions / seconds, cpu / questions * 1e3, recall)
 
 
 def main() -> None:
@@ -107,7 +134,19 @@ def main() -> None:
     vectors, questions = np.load(folder / "vectors.npy"), np.load(folder / "questions.npy")
     nearest = np.argsort(-(questions @ vectors.T), axis=1)[:, :FOUND].tolist()
     ask = STORES[name](folder, vectors)
-    print(json.dumps(asdict(measure(ask, questions, nearest))))
+    del vectors
+    print(_READY, flush=True)
+    for line in sys.stdin:
+        turn = json.loads(line).get("turn")
+        began, used = time.perf_counter(), time.process_time()
+        if turn is None:
+            with ThreadPoolExecutor(CLIENTS) as clients:
+                list(clients.map(ask, questions))
+            answer = [time.perf_counter() - began, time.process_time() - used]
+        else:
+            found = ask(questions[turn])
+            answer = [time.perf_counter() - began, len({*found} & {*nearest[turn]}) / FOUND]
+        print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ RECOVERY = 30.0
 """Seconds after a kill of the database in which 503 is expected."""
 REST = 180.0
 LARGE = 3_000_000
+SAMPLES = 10
 GROWTH_MB, MORE_FILES = 80, 25
 
 # What must hold at rest, each as the number of rows that break it.
@@ -78,6 +79,8 @@ class Run:
     folder: Path
     until: float
     answers: Counter[tuple[str, str]] = field(default_factory=Counter)
+    memory: list[int] = field(default_factory=list)
+    """MB of the server, meanwhile."""
     kills: Counter[str] = field(default_factory=Counter)
     unexpected: list[str] = field(default_factory=list)
     database_killed: float = -RECOVERY
@@ -209,6 +212,14 @@ async def _read(run: Run, kind: str, path: str, *, parts: int, pause: float) -> 
         run.note(kind, "lost", said=repr(exc))
 
 
+async def watch(run: Run, pid: int) -> None:
+    """Notes the memory ten times, the whole time apart."""
+    pause = (run.until - time.monotonic()) / SAMPLES
+    while run.goes_on:
+        await asyncio.sleep(pause)
+        run.memory.append(used(pid)[0])
+
+
 async def kill(run: Run, worker: "Worker", data_dir: Path) -> None:
     """Kills the worker and the database in turn; the worker is started again, the server restarts the database itself."""
     turn = 0
@@ -301,6 +312,7 @@ def report(run: Run, before: tuple[int, int], after: tuple[int, int], broken: di
         print(f"{kind:<20}" + "".join(f"{run.answers[kind, code]:>8}" for code in codes))
     print(f"{'kills of worker and database':<46}{run.kills['worker']:>10}{run.kills['database']:>8}")
     print(f"{'memory of the server, MB at start and end':<46}{before[0]:>10}{after[0]:>8}")
+    print(f"{'meanwhile':<20}" + "".join(f"{one:>6}" for one in run.memory))
     print(f"{'descriptors of the server':<46}{before[1]:>10}{after[1]:>8}")
     for name, count in broken.items():
         print(f"{name:<46}{'broken':>10}{count:>8}")
@@ -364,7 +376,9 @@ async def soak(minutes: float, folder: Path) -> bool:
                 await load(run, projects, large, worker, data_dir, first_seed=0)
                 before = used(pid)
                 run.until = time.monotonic() + minutes * 60
-                await load(run, projects, large, worker, data_dir, first_seed=10)
+                await asyncio.gather(
+                    load(run, projects, large, worker, data_dir, first_seed=10), watch(run, pid)
+                )
                 await run.ask("delete", "DELETE", f"/documents/{large}")
                 await at_rest(dsn)
                 after = used(pid)

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import signal
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -28,6 +29,10 @@ TEMPLATE = "whence_template"
 
 # Many tests start processes of their own, which would each compile every module anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# A shell starts `make test &` with Ctrl-C ignored, and every process that a test starts would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a private directory in it
 ENOUGH = 4 * 1024**3

@@ -67,9 +67,9 @@ def hang_up(_: Request) -> None:
 
 
 class Loopback:
-    """`path` is the one that it knows; any other is answered 404."""
+    """Knows one path or several; any other is answered 404."""
 
-    def __init__(self, path: str, default: Behaviour) -> None:
+    def __init__(self, path: str | tuple[str, ...], default: Behaviour) -> None:
         self.default = default
         self.requests: list[Request] = []
         self.most_at_once = 0
@@ -79,7 +79,7 @@ class Loopback:
         endpoint = self
 
         class Handler(_Handler):
-            known = path
+            known = (path,) if isinstance(path, str) else path
 
             def answer(self, request: Request) -> None:
                 endpoint._answer(request, self)
@@ -143,7 +143,7 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # or the body may wait until the head is acknowledged, which takes 40 ms
-    known: str
+    known: tuple[str, ...]
 
     def answer(self, request: Request) -> None:
         raise NotImplementedError
@@ -152,7 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         at = time.monotonic()
         headers = {name.lower(): text for name, text in self.headers.items()}
-        if self.path == self.known:
+        if self.path in self.known:
             self.answer(Request(path=self.path, headers=headers, body=json.loads(body), at=at))
         else:
             self.send(Reply(status=404, body=b"{}"))

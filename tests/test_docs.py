@@ -155,11 +155,13 @@ def test_every_command_has_a_section_with_its_options() -> None:
     headings = set(re.findall(r"^#{2,4} `(whence [a-z -]+)`$", text, re.MULTILINE))
     found = dict(commands(cli))
     assert headings == set(found)
+    everywhere = section(text, "## A server elsewhere")
     for name, command in found.items():
         depth = "#" * len(name.split())
         described = section(text, f"{depth} `{name}`")
         # What all commands of a group share is said once, above them.
         above = section(text, f"## `{' '.join(name.split()[:2])}`").partition("\n### ")[0]
+        above += everywhere
         for option in command.params:
             if isinstance(option, click.Option):
                 assert all(re.search(rf"{flag}\b", described + above) for flag in option.opts), (

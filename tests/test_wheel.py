@@ -39,3 +39,27 @@ def test_it_has_two_names_for_one_command(wheel: ZipFile) -> None:
         "whence": "whence.cli:main",
         "whence-kb": "whence.cli:main",
     }
+
+
+def test_it_holds_the_python_client(wheel: ZipFile) -> None:
+    package = ROOT / "clients" / "python" / "src" / "whence_client"
+    files = {f"whence_client/{path.name}" for path in package.iterdir() if path.is_file()}
+    assert "whence_client/py.typed" in files
+    assert files - set(wheel.namelist()) == set()
+
+
+def test_the_python_client_has_a_wheel_of_its_own(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT / "clients" / "python", check=True, capture_output=True)
+    (built,) = tmp_path.glob("whence_client-*.whl")
+    with ZipFile(built) as own:
+        (name,) = [name for name in own.namelist() if name.endswith("dist-info/METADATA")]
+        needs = [line for line in own.read(name).decode().splitlines() if line.startswith("Requires-Dist")]
+    assert needs == ["Requires-Dist: httpx>=0.28"]
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import whence_client; print(whence_client.__file__)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-I", "-c", script, str(built)], check=True, capture_output=True, text=True
+    )
+    assert found.stdout.startswith(str(built))

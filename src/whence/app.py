@@ -8,6 +8,7 @@ from typing import Any
 
 from whence.background import BackgroundWork
 from whence.chat import Answerer, Chat, ModelAnswerer
+from whence.chat.lightrag import LightragServers
 from whence.conversations import ConversationService
 from whence.errors import WhenceError
 from whence.evidence import Evidence
@@ -17,7 +18,6 @@ from whence.extract.run import Extraction
 from whence.extract.scheduling import Orders, Prices
 from whence.fetch import FetchRules
 from whence.ingest import Inbox, Ingest, Receiver, Remover, Room, Visitor, cancel_ingest
-from whence.jobs import Duties, working
 from whence.models import ExtractorName, Job
 from whence.offline import answerer
 from whence.offline.extractor import RulesExtractor
@@ -114,6 +114,7 @@ class App:
             judge=self.chat_model,
             verify=verify,
             evidence=self.evidence,
+            lightrag=LightragServers.of(self.settings),
         )
 
     @property
@@ -182,6 +183,8 @@ class App:
     @asynccontextmanager
     async def working(self) -> AsyncIterator[None]:
         """Run a worker in this process while the block runs. Raises `StorageMismatch` before it takes any task."""
+        from whence.jobs import Duties, working  # loads the queue's library, which a search does not need
+
         await self.storage.check()
         duties = Duties(
             ingest=self.ingest,

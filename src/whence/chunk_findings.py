@@ -109,6 +109,8 @@ class ChunkExtraction:
     """Earlier claims of the chunk that do not hold any more."""
     withdrawn_ties: Sequence[TieKey] = ()
     """The same of relationships."""
+    is_imported: bool = False
+    """The claims come from another system, not from reading the chunk."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     extracted_at: datetime = field(default_factory=now)

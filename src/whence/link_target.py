@@ -2,8 +2,10 @@
 
 import re
 from bisect import bisect_right
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import SplitResult, urlsplit
 from uuid import UUID
 
 from whence.errors import InvalidParameter, NotFound
@@ -81,20 +83,34 @@ def nearest(quote: str, text: str, *, near: int) -> int:
     return min(found, key=lambda place: abs(place - near), default=-1)
 
 
-_LINK = re.compile(
-    r"(?:https?://[^/?#]+)?(?:/[^?#]*)?/(?P<kind>[doac])/(?P<id>[^/?#]+)/?(?:\?(?P<query>[^#]*))?(?:#.*)?"
-)
+_PATH = re.compile(r"(?:/[^?#]*)?/(?P<kind>[doac])/(?P<id>[^/?#]+)/?")
 _SPAN = re.compile(r"(\d{1,10})-(\d{1,10})")
+_DEFAULT_PORT = re.compile(r":(?:80|443)?\Z")
+_LOOPBACK = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?=:|\Z)")
 
 
-def read_link(url: str) -> tuple[str, str, str]:
-    """Kind, id and query of a link. Raises InvalidParameter."""
-    found = _LINK.fullmatch(url)
-    if found is None:
+def read_link(url: str, *, own: Collection[str]) -> tuple[str, str, str]:
+    """Kind, id and query of a link: a path, or an address of one of our `own` hosts. Raises InvalidParameter."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = SplitResult("", "", "", "", "")
+    found = _PATH.fullmatch(parts.path)
+    if found is None or parts.scheme not in {"", "http", "https"} or bool(parts.scheme) > bool(parts.netloc):
         raise InvalidParameter.of(
             "url", provided=url, expected="a link such as /d/<document>?span=120-240&v=1"
         )
-    return found["kind"], found["id"], found["query"] or ""
+    if parts.netloc and _host(parts.netloc) not in set(map(_host, own)):
+        expected = (
+            f"a link of this server ({', '.join(dict.fromkeys(own))}) or a path, not a link of {parts.netloc}"
+        )
+        raise InvalidParameter.of("url", provided=url, expected=expected)
+    return found["kind"], found["id"], parts.query
+
+
+def _host(address: str) -> str:
+    """Comparable: without a default port, with one name for this machine."""
+    return _LOOPBACK.sub("localhost", _DEFAULT_PORT.sub("", address.lower()))
 
 
 def read_span(given: str) -> Span:

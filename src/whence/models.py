@@ -292,7 +292,7 @@ class Place:
     document_version: int
 
 
-Operation = Literal["created", "updated", "confirmed", "set"]
+Operation = Literal["created", "updated", "confirmed", "imported", "set"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

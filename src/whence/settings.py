@@ -176,6 +176,12 @@ class Settings:
     mcp_writes: Switch = _choice(
         Switch, "off", "`on`: assistants with a key that may write may add documents over MCP."
     )
+    url: str | None = _setting(
+        lambda text: _http_url(text).rstrip("/"),
+        None,
+        "A server elsewhere that commands talk to; `--server`.",
+    )
+    api_key: Secret | None = _setting(_key, None, "The key to that server; `--key`.")
     max_upload_mb: int = _number(200, 1, 100_000, "Largest upload, all files together, in MB.")
     max_connections: int = _number(1000, 1, 60_000, "Most open connections of one server process.")
     max_url_kb: int = _number(16, 1, 1000, "Longest URL of a request, in KB.")
@@ -250,6 +256,9 @@ class Settings:
         _price, None, "Price of a million prompt tokens, for estimates."
     )
     llm_completion_price: float | None = _setting(_price, None, "Price of a million tokens of answers.")
+    lightrag_url: str | None = _setting(_http_url, None, "A LightRAG server that chat asks, too.")
+    lightrag_api_key: Secret | None = _setting(_key, None, "The key for the LightRAG server.")
+    lightrag_timeout: int = _number(30, 1, 600, "Seconds that chat waits for the LightRAG server.")
     conversation_days: int | None = _number(
         None, 1, 36_500, "Days without an answer after which a conversation is deleted; unset keeps all."
     )

@@ -41,6 +41,8 @@ NEEDS: dict[str, Scope] = {
     "POST /chat": "read",
     "POST /v1/chat/completions": "read",
     "POST /v1/responses": "read",
+    "GET /v1/responses/{response_id}": "read",
+    "DELETE /v1/responses/{response_id}": "read",
     "POST /v1/embeddings": "read",
     "GET /v1/models": "read",
     "GET /v1/models/{model}": "read",
@@ -55,6 +57,8 @@ NEEDS: dict[str, Scope] = {
     "GET /api/v1/documents/{document_id}": "read",
     "GET /api/v1/documents/{document_id}/file": "read",
     "GET /api/v1/documents/{document_id}/text": "read",
+    "GET /api/v1/documents/{document_id}/versions": "read",
+    "GET /api/v1/documents/{document_id}/versions/{version}": "read",
     "GET /api/v1/documents/{document_id}/spans": "read",
     "GET /api/v1/documents/{document_id}/pages": "read",
     "GET /api/v1/documents/{document_id}/pages/{page_number}/image": "read",
@@ -69,6 +73,7 @@ NEEDS: dict[str, Scope] = {
     "POST /api/v1/projects/{project_id}/reextract": "write",
     "GET /api/v1/projects/{project_id}/schema": "read",
     "PUT /api/v1/projects/{project_id}/schema": "write",
+    "POST /api/v1/projects/{project_id}/schema/check": "read",
     "GET /api/v1/projects/{project_id}/schema/versions": "read",
     "GET /api/v1/projects/{project_id}/schema/diff": "read",
     "GET /api/v1/objects": "read",
@@ -184,7 +189,14 @@ class World:
         method, path = route.split(" ")
         ids = ids or self.ids()
         project = {"projectId": ids["project_id"]}
-        for name, value in {**ids, "model": ids["project_id"], "page_number": "1"}.items():
+        given = {
+            **ids,
+            "model": ids["project_id"],
+            "page_number": "1",
+            "version": "1",
+            "response_id": f"resp_{ids['answer_id']}",
+        }
+        for name, value in given.items():
             path = path.replace("{" + name + "}", value)
         assert "{" not in path, f"the walk does not know the parameter in {path}"
         bodies: dict[str, Any] = {
@@ -206,6 +218,7 @@ class World:
             "PATCH /api/v1/projects/{project_id}": {"description": "changed"},
             "POST /api/v1/keys": {"name": "made", **project},
             "PUT /api/v1/projects/{project_id}/schema": {"object_types": {"Thing": {}}},
+            "POST /api/v1/projects/{project_id}/schema/check": {"object_types": {"Thing": {}}},
             "POST /ingest/text": {"text": "One.", **project},
             "POST /ingest/url": {"url": self.page, **project},
             "PUT /api/v1/documents/{document_id}": {"name": f"name {uuid4()}"},
@@ -247,6 +260,9 @@ class World:
         await self.app.originals.put(key, pdf([["One."]]) if is_paged else b"One.")
         async with self.app.store.transaction() as tx:
             await tx.documents.insert(document)
+            if route.endswith("{version}"):
+                published = "UPDATE kb.documents SET version = 1, text = 'One.' WHERE id = %(id)s"
+                await tx._queries.run(published, {"id": document.id})
             if is_paged:
                 paged = "UPDATE kb.documents SET page_map = '[[1, 0, 4]]' WHERE id = %(id)s"
                 await tx._queries.run(paged, {"id": document.id})

@@ -142,10 +142,12 @@ async def test_citations_in_every_style(library: openai.AsyncOpenAI, style: str)
         == {
             "number": "[1]",
             "id": f"[{citation['chunkId']}]",
-            "markdown": f"[1]({extra['sources'][0]['url'] or mark[4:-1]})",
+            "markdown": f"[1]({place.url})",
             "none": "",
         }[style]
     )
+    quoted = f"?span={citation['startOffset']}-{citation['endOffset']}&v=1"
+    assert place.url.endswith(f"/d/{citation['documentId']}{quoted}")
     said = f"Everyone has thirty days of leave in a year {mark}.".replace(" .", ".")
     assert content.startswith(said + "\n\n")
     assert content[citation["responseStart"] : citation["responseEnd"]] == said
@@ -253,6 +255,27 @@ class TestTooSlow:
         with pytest.raises(openai.InternalServerError) as late:
             await library.chat.completions.create(model="default", messages=ASKED)
         assert (late.value.status_code, late.value.code) == (504, "MODEL_TIMEOUT")
+
+
+@pytest.mark.parametrize("style", ["number", "markdown"])
+async def test_a_stream_that_fails_keeps_what_was_said(
+    library: openai.AsyncOpenAI, endpoint: ChatEndpoint, style: str
+) -> None:
+    """In the style `markdown`, text after a citation waits for the end of the answer."""
+    endpoint.default = cut(after=9, text="Everyone has thirty days [1]. It is paid too, and [2] more.")
+    stream = await library.chat.completions.create(
+        model="default", messages=ASKED, stream=True, extra_body={"citation_style": style}
+    )
+    said = ""
+
+    async def listen() -> None:
+        nonlocal said
+        async for chunk in stream:
+            said += chunk.choices[0].delta.content or ""
+
+    with pytest.raises(openai.APIError, match="broke off"):
+        await listen()
+    assert said == "Everyone has thirty days [1]. It is paid too,"
 
 
 async def test_a_stream_that_fails_midway_raises(library: openai.AsyncOpenAI, endpoint: ChatEndpoint) -> None:

@@ -242,7 +242,7 @@ async def _is_waiting(store: Store) -> bool:
 
 class TestRefresh:
     async def test_it_shows_what_changed(self, client: httpx.AsyncClient, leave: dict[str, Any]) -> None:
-        told = await ask_stored(client)
+        told = await ask_stored(client, projectId=None, project="default")
         await put(client, leave["documentId"], text=TWENTY)
         made = data_of(await client.post(f"{ANSWERS}/{told['answerId']}/refresh"))
         changes = made["changes"]

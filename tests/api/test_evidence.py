@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 
 import httpx
 import pytest
+from tests.api.chatting import ABSENT
 from tests.api.ingesting import DOCUMENTS, data_of, error_of, ingest, upload
 from tests.files.office import odp, pptx, xlsx
 from tests.files.pdf import pdf, read_back
@@ -249,7 +250,6 @@ async def test_a_claim_has_the_rectangles_of_its_quote(client: httpx.AsyncClient
     ("body", "code"),
     [
         ({}, "INVALID_REQUEST"),
-        ({"items": []}, "INVALID_PARAMETER"),
         ({"items": [{}]}, "INVALID_REQUEST"),
         (
             {"items": [{"chunkId": str(DEFAULT_PROJECT_ID), "claimId": str(DEFAULT_PROJECT_ID)}]},
@@ -263,6 +263,19 @@ async def test_a_claim_has_the_rectangles_of_its_quote(client: httpx.AsyncClient
 )
 async def test_a_wrong_request_is_refused(client: httpx.AsyncClient, body: Any, code: str) -> None:
     error_of(await client.post(EVIDENCE, json=body), 400, code)
+
+
+async def test_at_least_one_item_is_asked_for(client: httpx.AsyncClient) -> None:
+    error = error_of(await client.post(EVIDENCE, json={"items": []}), 400, "INVALID_PARAMETER")
+    assert error["message"] == "items must be at least 1 item"
+
+
+@pytest.mark.parametrize("end", [3, 2, 0])
+async def test_a_reversed_or_empty_span_is_refused(client: httpx.AsyncClient, end: int) -> None:
+    items = [{"chunkId": ABSENT}, {"documentId": ABSENT, "startOffset": 3, "endOffset": end}]
+    error = error_of(await client.post(EVIDENCE, json={"items": items}), 400, "INVALID_PARAMETER")
+    assert error["details"]["parameter"] == "items[1].end"
+    assert error["message"] == "items[1].end must be an integer above start, which is 3"
 
 
 def size_of(image: bytes) -> tuple[int, int]:
@@ -289,14 +302,22 @@ async def test_the_pages_of_a_document_and_their_pictures(client: httpx.AsyncCli
     error_of(await client.get(f"{DOCUMENTS}/{document}/pages/0/image"), 400, "INVALID_PARAMETER")
 
 
-async def test_a_page_of_any_size_has_a_small_picture(client: httpx.AsyncClient) -> None:
-    shown = ["/MediaBox [0 0 20000 20000]", "/MediaBox [0 0 100 200000]"]
-    document = (await upload(client, "huge.pdf", pdf([["Huge."], ["Long."]], shown=shown)))["documentId"]
-    sizes = [
-        size_of((await client.get(f"{DOCUMENTS}/{document}/pages/{number}/image")).content)
-        for number in (1, 2)
-    ]
-    assert sizes == [(1000, 1000), (2, 4000)]
+async def test_a_page_that_is_too_large_is_not_rendered(client: httpx.AsyncClient) -> None:
+    boxes = ["/MediaBox [0 0 20000 20000]", "/MediaBox [0 0 100 200000]", "/MediaBox [0 0 100 14400]"]
+    content = pdf([["Huge words."], ["Long."], ["Narrow."]], shown=boxes)
+    document = (await upload(client, "huge.pdf", content))["documentId"]
+    path = f"{DOCUMENTS}/{document}/pages"
+    for number, size in ((1, "20,000 by 20,000"), (2, "100 by 200,000")):
+        error = error_of(await client.get(f"{path}/{number}/image"), 400, "UNREADABLE_DOCUMENT")
+        assert (
+            error["message"] == f"Page {number} is {size} points; pages up to 14,400 by 14,400 are rendered"
+        )
+        assert error["details"] == {"document_id": document, "page": number, "reason": "too_large"}
+    assert size_of((await client.get(f"{path}/3/image")).content) == (28, 4000)
+    pages = data_of(await client.get(path))["items"]
+    assert [page["image"] for page in pages] == [False, False, True]
+    (page,) = (await span_of(client, document, "Huge"))["pages"]
+    assert inside(content, page) == "Huge"
 
 
 async def test_a_text_has_no_pages(client: httpx.AsyncClient) -> None:

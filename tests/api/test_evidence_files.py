@@ -8,7 +8,7 @@ import httpx
 import pytest
 from prov.model import ProvAgent, ProvAttribution, ProvDerivation, ProvDocument, ProvEntity
 from tests.api.chatting import LEAVE, PROJECT, QUESTION, first_chunk
-from tests.api.ingesting import data_of, error_of, put, upload
+from tests.api.ingesting import DOCUMENTS, data_of, error_of, put, upload
 from tests.files.pdf import pdf
 from tests.graphs import say, thing
 
@@ -108,8 +108,14 @@ async def test_a_changed_document_keeps_the_quote(client: httpx.AsyncClient, han
     await put(client, handbook, text="Something else.")
     page = (await client.get(f"{ANSWERS}/{told['answerId']}/evidence.html")).text
     assert told["citations"][0]["quote"] in page
-    assert "has changed since" in page
+    assert "leave.pdf has changed since and does not have the quoted words any more" in page
     assert "<use" not in page
+    await put(client, handbook, text=f"Once more. {told['citations'][0]['quote']}")
+    page = (await client.get(f"{ANSWERS}/{told['answerId']}/evidence.html")).text
+    assert "leave.pdf has changed since; the quoted words are still there" in page
+    await client.delete(f"{DOCUMENTS}/{handbook}")
+    page = (await client.get(f"{ANSWERS}/{told['answerId']}/evidence.html")).text
+    assert "leave.pdf was deleted since" in page
 
 
 async def test_what_is_absent(client: httpx.AsyncClient) -> None:

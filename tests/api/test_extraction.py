@@ -217,6 +217,8 @@ async def test_rules_extract_where_the_project_wants_them(
     project = data_of(await client.patch(f"{PROJECTS}/{DEFAULT_PROJECT_ID}", json=changed))
     assert project["config"] == {
         "extraction": None,
+        "lightragKey": None,
+        "lightragUrl": None,
         "extractor": "rules",
         "context": None,
         "chunking": None,

@@ -155,7 +155,7 @@ async def test_an_unknown_field_is_refused_by_its_name(client: httpx.AsyncClient
     answer = await sent(client, part(b"One."), part(b"sentence", name="strategy", file=None))
     error = error_of(answer, 400, "INVALID_PARAMETER")
     assert error["details"]["parameter"] == "strategy"
-    assert error["message"].startswith("strategy is unknown; known are file, projectId, ")
+    assert error["message"].startswith("strategy is unknown; known are file, folder, origin, projectId, ")
     assert await count(store, "kb.documents") == 0
 
 

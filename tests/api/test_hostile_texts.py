@@ -14,6 +14,7 @@ from tests.api.ingesting import ingest
 from tests.chat_endpoint import ChatEndpoint, says
 from tests.stalls import reference, without_stall
 
+from whence.models import MAX_NAME
 from whence.settings import Settings
 from whence.web.server import create_app
 
@@ -150,6 +151,29 @@ def forms(shape: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
     yield "post", "/ingest/upload", {"files": written, "data": {"wait": "true"}}
 
 
+def tools(shape: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Each tool of an assistant, the resources and the prompt."""
+    question, name = shaped(shape, 10_000), shaped(shape, MAX_NAME)
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("search", {"query": question, "project": name}),
+        ("search", {"query": question, "format": "claude"}),
+        ("ask", {"question": question}),
+        ("fetch", {"id": name}),
+        ("trace", {"object": name, "property": name}),
+        ("neighbours", {"object": name}),
+        ("list_documents", {"name": name}),
+    ]
+    asked: list[tuple[str, dict[str, Any]]] = [
+        *(("tools/call", {"name": tool, "arguments": given}) for tool, given in calls),
+        ("tools/call", {"name": name, "arguments": {name: name}}),
+        ("resources/read", {"uri": f"whence://chunk/{name}"}),
+        ("prompts/get", {"name": "answer_with_citations", "arguments": {"question": shaped(shape, LONGEST)}}),
+    ]
+    for method, given in asked:
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": given}
+        yield "post", "/mcp", {"json": body, "headers": {"Accept": "application/json, text/event-stream"}}
+
+
 @pytest.fixture(scope="module")
 def usual() -> float:
     return reference()
@@ -167,7 +191,7 @@ async def test_every_text_is_answered(
         asked += [(one, method, path, {"json": body}) for one in (clients if "chat" in path else clients[:1])]
     for method, path, schema in BODIED:
         asked.append((client, method, path, {"json": filled(schema, shape, PER_FIELD)}))
-    asked += [(client, *one) for one in forms(shape)]
+    asked += [(client, *one) for one in (*forms(shape), *tools(shape))]
     for path, names in QUERIED:
         query = {name: shaped(shape, 100) for name in names if name not in ("limit", "offset")}
         asked.append((client, "get", path, {"params": query}))
@@ -177,3 +201,5 @@ async def test_every_text_is_answered(
             where = where.replace(f"{{{name}}}", str(uuid4()))
         answer = await without_stall(partial(asker.request, method, where, timeout=120, **sent), usual)
         assert answer.status_code < 500 or answer.status_code in (502, 503, 504), (path, answer.text[:300])
+        if path == "/mcp":
+            assert "internal" not in answer.text.lower(), (sent, answer.text[:300])

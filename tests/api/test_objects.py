@@ -90,7 +90,7 @@ async def test_the_objects_of_a_project(client: httpx.AsyncClient, told: Told) -
         ({"properties": '{"expiration": "30 minutes"}'}, []),
         ({"properties": "{}"}, ["OAuth 2.0", "Gateway"]),
         ({"type": "", "name": ""}, ["OAuth 2.0", "Gateway"]),
-        ({"document_id": str(uuid4())}, []),
+        ({"documentId": str(uuid4())}, []),
         ({"projectId": str(DEFAULT_PROJECT_ID)}, ["OAuth 2.0", "Gateway"]),
     ],
 )

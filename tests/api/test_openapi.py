@@ -39,9 +39,12 @@ LOOSE: dict[str, set[str]] = {
     "/api/v1/links/resolve": {"*"},
     # That a sorted list does not go on after an item.
     "/api/v1/documents": {"after"},
-    # Which extractors are installed, and that one size is less than another.
-    "/api/v1/projects": {"extractor", "minChunkSize", "maxChunkSize"},
-    "/api/v1/projects/{project_id}": {"extractor", "minChunkSize", "maxChunkSize"},
+    # Which extractors are installed, that one size is less than another, and which servers may be named.
+    "/api/v1/projects": {"extractor", "minChunkSize", "maxChunkSize", "lightragUrl", "lightragKey"},
+    "/api/v1/projects/{project_id}": {
+        *("extractor", "minChunkSize", "maxChunkSize"),
+        *("lightragUrl", "lightragKey"),
+    },
     # That the last of the messages has to be a question.
     "/v1/chat/completions": {"messages"},
     "/v1/responses": {"input"},

@@ -86,6 +86,6 @@ def test_the_types_of_the_pages_are_those_of_the_server() -> None:
 
 
 def test_the_pages_know_the_addresses_that_the_server_answers() -> None:
-    source = (ui_types.FILE.parents[1] / "pages" / "routes.ts").read_text(encoding="utf-8")
+    source = (Path(__file__).parents[2] / "ui" / "src" / "pages" / "routes.ts").read_text(encoding="utf-8")
     patterns = {found.replace("\\/", "/") for found in re.findall(r"\[/\^(.*?)\$/,", source)}
     assert patterns == {path.replace("{id}", "([^/]+)") for path in pages.PAGES}

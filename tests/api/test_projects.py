@@ -57,7 +57,19 @@ async def test_a_project_is_created_with_what_is_chosen_for_it(client: httpx.Asy
     body = {"name": "x", "language": "german", "config": {"extraction": "manual", "extractor": None}}
     made = (await client.post(PROJECTS, json=body)).json()["data"]
     none = dict.fromkeys(
-        ("extractor", "context", "chunking", "verify", "citationStyle", "footnotes", "grounding", "media")
+        (
+            *(
+                "extractor",
+                "context",
+                "chunking",
+                "verify",
+                "citationStyle",
+                "footnotes",
+                "grounding",
+                "media",
+            ),
+            *("lightragUrl", "lightragKey"),
+        )
     )
     chosen = {"extraction": "manual", **none}
     assert (made["language"], made["config"]) == ("german", chosen)
@@ -141,11 +153,11 @@ async def test_an_unknown_choice_is_named_beside_the_known(client: httpx.AsyncCl
     assert answer.status_code == 400
     assert answer.json()["error"] == {
         "code": "INVALID_REQUEST",
-        "message": "config.bogus is unknown; known are extraction, extractor, context, chunking, verify, citationStyle, footnotes, grounding, media",
+        "message": "config.bogus is unknown; known are extraction, extractor, context, chunking, verify, citationStyle, footnotes, grounding, media, lightragUrl, lightragKey",
         "details": {
             "field": "config.bogus",
             "provided": 1,
-            "expected": "one of extraction, extractor, context, chunking, verify, citationStyle, footnotes, grounding, media",
+            "expected": "one of extraction, extractor, context, chunking, verify, citationStyle, footnotes, grounding, media, lightragUrl, lightragKey",
         },
     }
 
@@ -205,6 +217,8 @@ async def test_a_context_that_cannot_be_is_refused(
         "footnotes": None,
         "grounding": None,
         "media": None,
+        "lightragUrl": None,
+        "lightragKey": None,
     }
 
 

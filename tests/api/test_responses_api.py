@@ -197,3 +197,28 @@ async def test_pages_of_allowed_origins(settings: Settings) -> None:
     async with opened(replace(settings, cors_origins=("*",), auth="required")) as client:
         answer = await client.get(f"/v1/models/{PROJECT}", headers=other)
         assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (401, "*")
+
+
+async def test_a_stored_response_is_got_and_deleted(
+    library: openai.AsyncOpenAI, http: httpx.AsyncClient
+) -> None:
+    first = await library.responses.create(model="default", input=QUESTION)
+    then = await library.responses.create(input="And in March?", previous_response_id=first.id)
+    kept = await library.responses.retrieve(then.id)
+    assert kept.previous_response_id == first.id
+    kept = await library.responses.retrieve(first.id)
+    assert kept.previous_response_id is None
+    for field in ("id", "output", "usage", "model", "status", "store"):
+        assert getattr(kept, field) == getattr(first, field), field
+    assert (kept.model_extra or {})["citations"][0]["quote"] == (first.model_extra or {})["citations"][0][
+        "quote"
+    ]
+    await library.responses.delete(first.id)
+    with pytest.raises(openai.NotFoundError):
+        await library.responses.retrieve(first.id)
+    assert (await library.responses.retrieve(then.id)).previous_response_id is None
+    await library.responses.delete(then.id)
+    listed = (await http.get("/api/v1/conversations")).json()["data"]
+    assert listed["items"] == [], "nothing is left of a conversation without answers"
+    error_of(await http.get("/v1/responses/x"), 404, "ANSWER_NOT_FOUND")
+    error_of(await http.delete(f"/v1/responses/resp_{ABSENT}"), 404, "ANSWER_NOT_FOUND")

@@ -216,3 +216,19 @@ async def test_a_body_that_is_no_json_is_refused(client: httpx.AsyncClient) -> N
     error_of(await client.get(f"{PROJECTS}/{uuid4()}/schema"), 404, "PROJECT_NOT_FOUND")
     error_of(await client.put(f"{PROJECTS}/{uuid4()}/schema", json=schema("a")), 404, "PROJECT_NOT_FOUND")
     error_of(await client.get(f"{PROJECTS}/nonsense/schema"), 400, "INVALID_UUID")
+
+
+async def test_a_schema_is_checked_without_being_stored(client: httpx.AsyncClient) -> None:
+    def types(kind: str) -> dict[str, Any]:
+        return {"object_types": {"Thing": {"properties": {"size": {"type": kind}}}}}
+
+    path = f"{PATH}/check"
+    bad = data_of(await client.post(path, json=types("nope")))
+    assert not bad["valid"]
+    assert bad["problem"]["path"] == "object_types.Thing.properties.size.type"
+    assert "nope" in str(bad["problem"]["provided"])
+    twice = b'{"object_types": {"Thing": {}, "Thing": {}}}'
+    said = data_of(await client.post(path, content=twice, headers={"Content-Type": "application/json"}))
+    assert said["problem"]["path"] == "object_types.Thing"
+    assert data_of(await client.post(path, json=types("integer"))) == {"valid": True, "problem": None}
+    assert data_of(await client.get(f"{PATH}/versions"))["pagination"]["total"] == 0

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from ssl import SSLContext
 
-from whence.fetch import Allowed, Fetched, FetchRules, fetch
+from whence.fetch import Allowed, Fetched, FetchRules
+from whence.fetch.run import fetch
 
 Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
 

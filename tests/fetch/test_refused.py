@@ -14,8 +14,9 @@ from tests.fetch.conftest import Names
 from tests.fetch.site import Fetching, Site
 
 from whence.errors import FetchFailed, URLRefused
-from whence.fetch import Allowed, FetchRules, answers, fetch
+from whence.fetch import Allowed, FetchRules, answers
 from whence.fetch.addresses import NEVER, UNLESS_ALLOWED, refusal
+from whence.fetch.run import fetch
 from whence.fetch.targets import Target
 
 REFUSED = {

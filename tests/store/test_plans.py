@@ -45,6 +45,7 @@ from whence.store import (
     jobs,
     keys,
     lexical,
+    lightrag,
     projects,
     queue,
     schemas,
@@ -109,6 +110,7 @@ PLANNED = (
     jobs,
     keys,
     lexical,
+    lightrag,
     vector_search,
     projects,
     queue,
@@ -226,6 +228,7 @@ INSERT INTO kb.job_vectors SELECT project_id, job_id, gen_random_uuid(), ident('
 FROM kb.job_texts, generate_series(0, 9) c;
 INSERT INTO kb.schemas (project_id, number, sha256, body, created_at) SELECT id, n, 'x', '{{}}', now()
 FROM kb.projects, generate_series(1, 5) n;
+INSERT INTO kb.lightrag_keys SELECT id, 'http://lightrag', 'key' FROM kb.projects;
 INSERT INTO kb.replaced_lists SELECT id, 'Thing', 'list ' || n FROM kb.projects, generate_series(1, 20) n;
 INSERT INTO kb.graph_objects SELECT project_id, id, 'Thing', id::text, id::text, '{{}}', now(), now() FROM kb.chunks LIMIT 20000;
 INSERT INTO kb.object_vectors SELECT project_id, id, ident('space', 1), '[1,2,3,4]' FROM kb.graph_objects;
@@ -374,6 +377,8 @@ def reads() -> dict[str, Read]:
 def document_reads() -> dict[str, Read]:
     return {
         "an old version": lambda s, rows: s.versions.old(rows[0][2], rows[0][3], 1),
+        "the current version": lambda s, rows: s.versions.current(rows[0][2], rows[0][3], 1),
+        "the versions": lambda s, rows: s.versions.facts(rows[0][2], rows[0][3]),
         "start of a chunk": lambda s, rows: s.versions.chunk_start(rows[0][2], UUID(rows[0][0])),
         "chunk at a place": lambda s, rows: s.versions.chunk_at(rows[0][2], rows[0][3], 1),
         "a part of a document": lambda s, rows: s.documents.part(rows[0][2], rows[0][3], start=0, end=9),
@@ -704,6 +709,7 @@ def changes() -> dict[str, Read]:
         "keep project": lambda s, rows: s.projects.keep(rows[0][2]),
         "delete project": lambda s, rows: s.projects.delete(rows[0][2]),
         "change project": _renamed,
+        "lightrag": _lightrag,
         "a job's way": _worked,
         "remove chunks": lambda s, rows: s.chunks.remove(rows[0][2], [UUID(row[0]) for row in rows[:100]]),
         "move chunks": _moved,
@@ -789,6 +795,10 @@ async def _talked(store: Store, rows: Any) -> None:
         await store.answers.page(project_id, EVERYONE, stale=stale, feedback="any", **paged)
     await store.conversations.page(project_id, EVERYONE, **paged)
     await store.conversations.get(made.id, EVERYONE)
+    again = await store.conversations.create(project_id, EVERYONE)
+    other_id = uuid4()
+    await store.answers.add(project_id, again.id, answer_id=other_id, grounds=[ground], **given)
+    await store.answers.delete(await store.answers.get(other_id, EVERYONE))
     await store.conversations.turns(project_id, made.id)
     await store.conversations.answers(made)
     await store.conversations.rename(made, "another")
@@ -979,6 +989,18 @@ async def _unknown(store: Store) -> None:
 
 async def _renamed(store: Store, rows: Any) -> None:
     await store.projects.update(replace(await store.projects.get(rows[0][2]), name="another name"))
+
+
+async def _lightrag(store: Store, rows: Any) -> None:
+    project_id = rows[0][2]
+    await store.lightrag.use_key(project_id, "http://x", "k")
+    assert await store.lightrag.key(project_id, "http://x") == "k"
+    assert await store.lightrag.key(project_id, "http://y") is None
+    await store.lightrag.use_key(project_id, "http://x", None)
+    document = await store.documents.get(rows[0][3])
+    named = await store.lightrag.named(project_id, [document.name])
+    assert document.id in named
+    await store.lightrag.chunks_of_texts(project_id, ["a text"], named)
 
 
 async def _placed(store: Store, rows: Any) -> None:

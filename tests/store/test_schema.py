@@ -69,6 +69,7 @@ def test_the_tables_of_the_design(ask: Any) -> None:
         "answer_grounds",
         "page_layouts",
         "document_versions",
+        "lightrag_keys",
     }
 
 
@@ -178,7 +179,7 @@ def test_provenance_has_the_seeds_key_and_indexes(ask: Any) -> None:
     assert indexes["idx_provenance_schema"].endswith("(schema_version)")
 
 
-def test_provenance_knows_three_operations(ask: Any) -> None:
+def test_provenance_knows_four_operations(ask: Any) -> None:
     query: LiteralString = """
         SELECT pg_get_constraintdef(oid) FROM pg_constraint
         WHERE conrelid = 'kb.object_provenance'::regclass AND contype = 'c'"""
@@ -186,6 +187,7 @@ def test_provenance_knows_three_operations(ask: Any) -> None:
     assert "created" in check
     assert "updated" in check
     assert "confirmed" in check
+    assert "imported" in check
 
 
 def test_the_queue_is_beside_it(ask: Any) -> None:

@@ -73,6 +73,8 @@ GIVEN: list[tuple[str, str, str, Any]] = [
     ("WHENCE_LLM_BASE_URL", "http://localhost:11434/v1", "llm_base_url", "http://localhost:11434/v1"),
     ("WHENCE_LLM_API_KEY", "sk-hunter2\n", "llm_api_key", Secret("sk-hunter2")),
     ("WHENCE_PUBLIC_URL", "https://kb.example.org/", "public_url", "https://kb.example.org"),
+    ("WHENCE_URL", "https://kb.example.org/", "url", "https://kb.example.org"),
+    ("WHENCE_API_KEY", "wh_1\n", "api_key", Secret("wh_1")),
     ("WHENCE_CONVERSATION_DAYS", "90", "conversation_days", 90),
     ("WHENCE_VERIFY", "ON", "verify", "on"),
     ("WHENCE_LLM_MODEL", "llama3.2", "llm_model", "llama3.2"),
@@ -80,6 +82,9 @@ GIVEN: list[tuple[str, str, str, Any]] = [
     ("WHENCE_RERANK_MODEL", "bge-reranker", "rerank_model", "bge-reranker"),
     ("WHENCE_RERANK_API_KEY", "sk-1", "rerank_api_key", Secret("sk-1")),
     ("WHENCE_RERANK_TIMEOUT", "7", "rerank_timeout", 7),
+    ("WHENCE_LIGHTRAG_URL", "http://127.0.0.1:9621", "lightrag_url", "http://127.0.0.1:9621"),
+    ("WHENCE_LIGHTRAG_API_KEY", "k", "lightrag_api_key", Secret("k")),
+    ("WHENCE_LIGHTRAG_TIMEOUT", "7", "lightrag_timeout", 7),
     ("WHENCE_LLM_CONTEXT", "131072", "llm_context", 131_072),
     ("WHENCE_LLM_MAX_TOKENS", "500", "llm_max_tokens", 500),
     ("WHENCE_EXTRACTION_MAX_TOKENS", "4000", "extraction_max_tokens", 4000),
@@ -183,7 +188,7 @@ def test_a_wrong_secret_is_not_repeated() -> None:
     assert "hunter2" not in repr(error.value.details)
 
 
-@pytest.mark.parametrize("name", ["WHENCE_EMBEDDING_API_KEY", "WHENCE_LLM_API_KEY"])
+@pytest.mark.parametrize("name", ["WHENCE_API_KEY", "WHENCE_EMBEDDING_API_KEY", "WHENCE_LLM_API_KEY"])
 @pytest.mark.parametrize("given", ["hunter2 hunter2", "hunter2\r\nX-Evil: 1", "hünter2", " "])
 def test_a_wrong_key_is_not_repeated(given: str, name: str) -> None:
     with pytest.raises(SettingsError) as error:

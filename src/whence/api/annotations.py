@@ -7,7 +7,8 @@ from whence import links
 from whence.api.base import AnswerShape
 from whence.api.chat import ChatCitation
 from whence.chat import Answer, Citation, Source
-from whence.chat.citing.restyle import CitationStyle, Mark, Numbers, Restyled
+from whence.chat.citing import Cited
+from whence.chat.citing.restyle import CitationStyle, Numbers, Restyled
 
 _QUOTE_SHOWN = 300
 
@@ -27,13 +28,18 @@ class Annotation(AnswerShape):
 
 
 class StyledAnswer:
-    """The text of an answer, piece by piece, then its citations."""
+    """The text of an answer, piece by piece, then its citations.
+
+    Links in the text go to quotes, which are known at the end: with them, all text after the first citation comes at the end.
+    """
 
     def __init__(self, sources: Sequence[Source], style: CitationStyle, *, footnotes: bool) -> None:
         self._sources = {source.id: source for source in sources if source.id}
         self._style = style
         self._footnotes = footnotes
         self._numbers = Numbers()
+        self._answer: Answer | None = None
+        self._written, self._sent = "", 0
         self._text = Restyled(sources, self._mark)
 
     def with_sources(self, sources: Sequence[Source]) -> "StyledAnswer":
@@ -41,17 +47,32 @@ class StyledAnswer:
         return StyledAnswer(sources, self._style, footnotes=self._footnotes)
 
     def feed(self, piece: str) -> str:
-        return self._text.feed(piece)
+        text = self._text.feed(piece)
+        if self._style != "markdown":
+            return text
+        self._written += text
+        marks = self._text.marks
+        start, self._sent = self._sent, marks[0].start if marks else len(self._written)
+        return self._written[start : self._sent]
 
     def end(self, answer: Answer) -> str:
         """The rest of the text, and the footnotes."""
-        rest = self._text.close()
+        if self._style == "markdown":
+            self._answer = answer
+            self._text = Restyled(answer.sources, self._mark)
+            rest = (self._text.feed(answer.response) + self._text.close())[self._sent :]
+        else:
+            rest = self._text.close()
         if not self._footnotes or not self._text.marks:
             return rest
         notes = [
             self._footnote(chunk_id, answer) for chunk_id in dict.fromkeys(one.id for one in self._text.marks)
         ]
         return "\n".join([f"{rest}\n", *notes])
+
+    def cut(self) -> str:
+        """The text held back, for an answer that broke off: without quotes its citations are numbers, not links."""
+        return (self._written[self._sent :] if self._style == "markdown" else "") + self._text.close()
 
     def whole(self, answer: Answer) -> str:
         return self.feed(answer.response) + self.end(answer)
@@ -63,8 +84,8 @@ class StyledAnswer:
                 url_citation=UrlCitation(
                     start_index=mark.start,
                     end_index=mark.end,
-                    title=self._title(mark.id, _cited_by(answer, mark)),
-                    url=self._url(mark.id, _cited_by(answer, mark)),
+                    title=self._title(mark.id, _cited_by(answer, mark.id, mark.old_start)),
+                    url=self._url(mark.id, _cited_by(answer, mark.id, mark.old_start)),
                 ),
             )
             for mark in self._text.marks
@@ -81,20 +102,24 @@ class StyledAnswer:
             for one in answer.citations
         ]
 
-    def _mark(self, chunk_id: str) -> str:
+    def _mark(self, one: Cited) -> str:
         if self._style == "none":
             return ""
         if self._style == "id":
-            return f"[{chunk_id}]"
-        number = f"[{self._numbers(chunk_id)}]"
-        return number if self._style == "number" else f"{number}({self._url(chunk_id, None)})"
+            return f"[{one.id}]"
+        number = f"[{self._numbers(one.id)}]"
+        if self._answer is None:
+            return number
+        return f"{number}({self._url(one.id, _cited_by(self._answer, one.id, one.start))})"
 
     def _footnote(self, chunk_id: str, answer: Answer) -> str:
         label = {"none": "-", "id": f"[{chunk_id}]"}.get(self._style, f"[{self._numbers(chunk_id)}]")
-        cited = [one for one in answer.citations if one.chunk_id == chunk_id and one.quote]
-        quotes = "; ".join(dict.fromkeys(f"“{_flat(one.quote or '')}”" for one in cited))
-        title = self._title(chunk_id, cited[0] if cited else None)
-        return f"{label} {title}: {quotes}" if quotes else f"{label} {title}"
+        quotes: dict[str, list[str]] = {}
+        for one in answer.citations:
+            if one.chunk_id == chunk_id and one.quote:
+                quotes.setdefault(self._title(chunk_id, one), []).append(f"“{_flat(one.quote)}”")
+        found = [f"{title}: {'; '.join(dict.fromkeys(said))}" for title, said in quotes.items()]
+        return f"{label} {'; '.join(found) or self._title(chunk_id, None)}"
 
     def _title(self, chunk_id: str, cited: Citation | None) -> str:
         source = self._sources[chunk_id]
@@ -104,19 +129,19 @@ class StyledAnswer:
     def _url(self, chunk_id: str, cited: Citation | None) -> str:
         """To the quote, else to the chunk. Without an address of the server it is a path: the protocol needs a text."""
         source = self._sources[chunk_id]
+        if source.document_id is None:
+            return f"urn:lightrag:{chunk_id}"
         start, end = (source.start, source.end)
         if cited is not None and cited.start_offset is not None:
             start, end = cited.start_offset, cited.end_offset
-        path = links.document_path(
-            source.document_id or "", version=source.document_version, start=start, end=end
-        )
+        path = links.document_path(source.document_id, version=source.document_version, start=start, end=end)
         return links.absolute(path) or path
 
 
-def _cited_by(answer: Answer, mark: Mark) -> Citation | None:
-    """The citation of the sentence that the mark is in."""
+def _cited_by(answer: Answer, chunk_id: str, place: int) -> Citation | None:
+    """The citation of the sentence that is at this place of the response."""
     for one in answer.citations:
-        if one.chunk_id == mark.id and one.response_start <= mark.old_start < one.response_end:
+        if one.chunk_id == chunk_id and one.response_start <= place < one.response_end:
             return one
     return None
 

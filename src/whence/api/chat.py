@@ -91,8 +91,7 @@ class ChatRequest(ChatQuestion, OfProject):
 
 class ChatSource(CamelShape):
     id: str | None = Field(
-        description="The chunk's id; null for a source that was made from the graph.",
-        json_schema_extra={"format": "uuid"},
+        description="The chunk's id, [LightRAG's](lightrag.md) for its own texts; null for `LightRAG Answer`.",
     )
     document_id: str | None = Field(json_schema_extra={"format": "uuid"})
     chunk_index: int | None = Field(description="The chunk's place in its document, from 0.")
@@ -124,7 +123,7 @@ class ChatCitation(CamelShape):
 
     response_start: int = Field(description="The sentence in the response, in code points.")
     response_end: int
-    chunk_id: UUID | None = Field(description="Null for a sentence that cites nothing.")
+    chunk_id: str | None = Field(description="The `id` of a source; null for a sentence that cites nothing.")
     document_id: UUID | None
     start_offset: int | None = Field(description="The quote in the document's text, in code points.")
     end_offset: int | None

@@ -269,6 +269,12 @@ class CompletionChoice(AnswerShape):
     finish_reason: FinishReason
 
 
+def tokens_of(answer: Answer) -> tuple[int, int, int]:
+    """Tokens of the prompt, of the answer, and of both; 0 where the model reports none."""
+    prompt, completion = answer.prompt_tokens or 0, answer.completion_tokens or 0
+    return prompt, completion, prompt + completion
+
+
 class CompletionUsage(AnswerShape):
     prompt_tokens: int
     completion_tokens: int
@@ -276,10 +282,8 @@ class CompletionUsage(AnswerShape):
 
     @classmethod
     def of(cls, answer: Answer, /, **more: Any) -> Self:
-        prompt, completion = answer.prompt_tokens or 0, answer.completion_tokens or 0
-        return cls(
-            prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion, **more
-        )
+        prompt, completion, total = tokens_of(answer)
+        return cls(prompt_tokens=prompt, completion_tokens=completion, total_tokens=total, **more)
 
 
 def _grounds(answer: Answer, styled: StyledAnswer) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class DocumentModel(AnswerShape):
     id: UUID
     project_id: UUID
     name: str = Field(examples=["handbook.pdf"])
-    origin: str | None = Field(description="The URL it was fetched from.")
+    origin: str | None = Field(description="The URL it was fetched from, or the `origin` of an upload.")
     file_type: str = Field(examples=["application/pdf"])
     file_size: int
     sha256: str

@@ -8,7 +8,7 @@ from pydantic import AliasChoices, ConfigDict, Field, model_validator
 
 from whence import links
 from whence.api.base import AnswerShape, RequestShape
-from whence.api.values import Flag, Ident, text, whole
+from whence.api.values import Flag, Ident, text, whole, wrong
 from whence.errors import BadInput
 from whence.evidence import Evidence, FoundSpan, Reason
 from whence.evidence.location import LocationKind
@@ -116,6 +116,8 @@ class EvidenceItem(RequestShape):
         if sum(kinds) != 1 or (not kinds[2] and spans != (None, None, None)):
             expected = "chunkId, or claimId, or documentId with start and end"
             raise BadInput(f"An item has {expected}", details={"field": "items", "expected": expected})
+        if self.start is not None and self.end is not None and self.end <= self.start:
+            raise wrong(f"an integer above start, which is {self.start}", inside=".end", provided=self.end)
         return self
 
 

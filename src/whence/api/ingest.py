@@ -1,5 +1,6 @@
 """Documents that come in: requests to ingest, and the receipts."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 from uuid import UUID
@@ -35,7 +36,18 @@ def _read_metadata(value: Any) -> dict[str, Any]:
     return found
 
 
+def _read_origin(value: Any) -> str:
+    if not isinstance(value, str) or not _ORIGIN.fullmatch(value):
+        raise wrong(f"a text that begins with {UPLOADED}, of at most 2,000 characters")
+    return value
+
+
+UPLOADED = "upload:"
+"""Scheme of the origins that senders name themselves: never that of a fetched URL, nor of a file here."""
+
+_ORIGIN = re.compile(UPLOADED + r"[!-~]{1,1993}")
 FILE_NAME_ALIASES = AliasChoices("name", "fileName", "file_name")
+_Origin = Annotated[str, Value(_read_origin, {"type": "string", "pattern": f"^{_ORIGIN.pattern}$"})]
 FileName = Annotated[str, Value(_read_name, {"type": "string"})]
 _FACTS = json_object(max_depth=MAX_METADATA_DEPTH, max_bytes=MAX_METADATA_BYTES, as_text=True)
 Metadata = Annotated[dict[str, Any], Value(_read_metadata, _FACTS.schema)]
@@ -83,6 +95,13 @@ class UploadForm(_IngestFields):
     """The fields beside the files."""
 
     file_parts: ClassVar[tuple[str, ...]] = ("file",)
+
+    folder: FileName | None = Field(
+        default=None, description="A folder to put before the names of the files."
+    )
+    origin: _Origin | None = Field(
+        default=None, description="Where a single file is on the sender's side: `upload://host/path`."
+    )
 
 
 class _UpdateFields(_Fields):

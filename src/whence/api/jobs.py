@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, Literal, Self
 from uuid import UUID
 
 from pydantic import ConfigDict, Field
@@ -30,7 +30,7 @@ class ChunkingModel(AnswerShape):
 
 
 class ExtractionModel(AnswerShape):
-    scope: Scope
+    scope: Literal["stale", "all", "import"]
     schema_version: str | None = Field(description="Null until the job begins.", examples=["v2"])
     extractor: ExtractorName | None
     model: str | None

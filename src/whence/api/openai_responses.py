@@ -16,6 +16,7 @@ from whence.api.completions import (
     messages_of,
     needs_model,
     require_question,
+    tokens_of,
     without_numbers,
 )
 from whence.api.values import Flag, canonical_uuid, text, wrong
@@ -24,6 +25,16 @@ from whence.providers import Message, PassedOn
 
 _PREFIX = "resp_"
 _FORMAT = "text.format"
+
+
+def answer_id_of(response_id: str) -> UUID | None:
+    """The id of the stored answer; None for a text that is no id of a response."""
+    ident = canonical_uuid(response_id.removeprefix(_PREFIX))
+    return UUID(ident) if response_id.startswith(_PREFIX) and ident is not None else None
+
+
+def response_id_of(answer_id: UUID) -> str:
+    return f"{_PREFIX}{answer_id}"
 
 
 class TextFormat(TolerantRequest):
@@ -74,20 +85,14 @@ class ResponseRequest(QuestionRequest):
     @field_validator("previous_response_id", mode="after")
     @classmethod
     def _require_our_id(cls, ident: str | None) -> str | None:
-        if ident is not None and (
-            not ident.startswith(_PREFIX) or canonical_uuid(ident.removeprefix(_PREFIX)) is None
-        ):
+        if ident is not None and answer_id_of(ident) is None:
             raise wrong("the id of a response")
         return ident
 
     @property
     def previous(self) -> UUID | None:
         """The id of the stored answer."""
-        return (
-            None
-            if self.previous_response_id is None
-            else UUID(self.previous_response_id.removeprefix(_PREFIX))
-        )
+        return None if self.previous_response_id is None else answer_id_of(self.previous_response_id)
 
     @field_validator("tool_choice", mode="after")
     @classmethod
@@ -171,13 +176,13 @@ class ResponseUsage(AnswerShape):
 
     @classmethod
     def of(cls, answer: Answer, /, **more: Any) -> Self:
-        prompt, completion = answer.prompt_tokens or 0, answer.completion_tokens or 0
+        prompt, completion, total = tokens_of(answer)
         return cls(
             input_tokens=prompt,
             input_tokens_details=CachedTokens(cached_tokens=0),
             output_tokens=completion,
             output_tokens_details=ReasoningTokens(reasoning_tokens=0),
-            total_tokens=prompt + completion,
+            total_tokens=total,
             **more,
         )
 
@@ -215,13 +220,21 @@ class ResponseAnswer(AnswerShape):
     answered_by: str = Field(default="", alias="answeredBy")
 
 
+class ResponseDeleted(AnswerShape):
+    id: str
+    object: Literal["response"]
+    deleted: Literal[True]
+
+
 class ResponseWriter:
     """One response: whole, or as the events of a stream."""
 
-    def __init__(self, request: ResponseRequest, *, answer_id: UUID, created: int, model: str) -> None:
+    def __init__(
+        self, *, answer_id: UUID, created: int, model: str, previous: str | None, is_stored: bool
+    ) -> None:
         self._message = {"type": "message", "id": f"msg_{answer_id}", "role": "assistant"}
         self._head = {
-            "id": f"{_PREFIX}{answer_id}",
+            "id": response_id_of(answer_id),
             "object": "response",
             "created_at": created,
             "error": None,
@@ -230,12 +243,12 @@ class ResponseWriter:
             "metadata": {},
             "model": model,
             "parallel_tool_calls": True,
-            "previous_response_id": request.previous_response_id,
+            "previous_response_id": previous,
             "temperature": None,
             "tool_choice": "auto",
             "tools": [],
             "top_p": None,
-            "store": request.store,
+            "store": is_stored,
         }
         self._count = 0
 

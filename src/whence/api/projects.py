@@ -1,5 +1,6 @@
 """Projects and what may be chosen for them."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self
@@ -9,6 +10,7 @@ from pydantic import AfterValidator, ConfigDict, Field, StrictBool, model_valida
 
 from whence.api.base import AnswerShape, RequestShape
 from whence.api.chunking import ChunkingChoice
+from whence.api.lightrag import KeyChange, LightragKey, LightragUrl, key_change
 from whence.api.search import ContextChoice
 from whence.api.values import storable
 from whence.chat.citing.restyle import CitationStyle
@@ -70,12 +72,26 @@ class ProjectConfig(RequestShape):
     media: Media | None = Field(
         default=None,
         description="`defused` (the default) shows the addresses of images, embedded pages and `javascript:` links in answers as "
-        "text. `allowed` leaves them.",
+        "text. `allowed` leaves them, and the web pages make links of the addresses of other sites.",
     )
 
-    def chosen(self) -> dict[str, Any]:
-        """The choices that were sent, as they are stored."""
-        return self.model_dump(by_alias=True, exclude_unset=True)
+    lightrag_url: LightragUrl | None = Field(
+        default=None,
+        description="A [LightRAG server](lightrag.md) that chat asks, too; `off` for none. Default: `WHENCE_LIGHTRAG_URL`.",
+    )
+    lightrag_key: LightragKey = Field(
+        default=None,
+        description="Its key, shown as `set`. It goes to this `lightragUrl` only: another needs its own.",
+    )
+
+    def chosen(self, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The choices that were sent, as they are stored: of a key, only that there is one."""
+        sent = self.model_dump(by_alias=True, exclude_unset=True, exclude={"lightrag_key"})
+        change = self.key_change(before)
+        return sent | (change.config if change else {})
+
+    def key_change(self, before: Mapping[str, Any] | None = None) -> KeyChange | None:
+        return key_change(before or {}, self.model_dump(by_alias=True, exclude_unset=True))
 
 
 def _language(name: str) -> str:
@@ -142,8 +158,10 @@ class ProjectChange(ProjectCreate):
     async def apply(self, store: Store, project: Project, *, own: UUID | None = None) -> Project:
         """The project as it is then; `own` is the only one that the caller sees. Another language rebuilds the text index."""
         changes = self.model_dump(exclude_unset=True, include={"name", "description"})
-        config = amended(project.config, self.config.chosen())
+        config = amended(project.config, self.config.chosen(project.config))
         await store.projects.update(replace(project, **changes, config=config), own=own)
+        if key := self.config.key_change(project.config):
+            await key.apply(store, project.id)
         if "language" in self.model_fields_set and self.language != language_of(project):
             await reindex(store, project.id, language=self.language)
         return await store.projects.get(project.id)

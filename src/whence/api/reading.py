@@ -119,7 +119,9 @@ def _expectation(error: Any) -> str:
         return f"one of {', '.join(_QUOTED.findall(context['expected']))}"
     if kind == "value_error":
         return str(context["error"])
-    if "max_length" in context:
-        return f"at most {context['max_length']} {'items' if kind == 'too_long' else 'characters'}"
+    for limit, words in (("max_length", "at most"), ("min_length", "at least")):
+        if limit in context:
+            unit = "character" if kind.startswith("string") else "item"
+            return f"{words} {context[limit]} {unit}{'s' if context[limit] != 1 else ''}"
     plain = str(error["msg"]).removeprefix("Input should be ")
     return _EXPECTED.get(kind) or str(context.get("expected", plain))

@@ -62,6 +62,18 @@ class SchemaPut(SchemaModel):
     created: bool = Field(description="False where the current version is the same already.")
 
 
+class SchemaProblem(AnswerShape):
+    path: str = Field(examples=["object_types.Requirement.properties.priority.type"])
+    message: str
+    provided: Any
+    expected: str | None
+
+
+class SchemaCheck(AnswerShape):
+    valid: bool
+    problem: SchemaProblem | None = Field(description="The first one.")
+
+
 class SchemaElement(AnswerShape):
     kind: Literal["object_type", "property", "relationship_type", "relationship_property"]
     type: str = Field(default="", description="The type that a property belongs to. Only for properties.")

@@ -10,9 +10,11 @@ from typing import Any, TypeAlias
 from uuid import UUID
 
 from whence.background import beside
+from whence.chat.alignment import aligned
 from whence.chat.answerer import Answerer, AnswerRequest, Draft, clean_turn, say
 from whence.chat.citing import CitationStream, Validated, Verbatim, without_citations
 from whence.chat.graph import MOST_FILTERED, MOST_OBJECTS, Fact, facts_about, named_in, near_to
+from whence.chat.lightrag import LightragReply, LightragServers, ask_lightrag, beside_search
 from whence.chat.query_rewrite import is_small_talk, questions_followed_up
 from whence.chat.sources import Source
 from whence.chat.support import Citation, support
@@ -125,6 +127,7 @@ class Chat:
         judge: ChatModel | None = None,
         verify: bool = False,
         evidence: Evidence | None = None,
+        lightrag: LightragServers | None = None,
     ) -> None:
         """`judge` is the model that verifies citations, `verify` whether it does so unless a project or request says otherwise."""
         self._store = store
@@ -133,6 +136,7 @@ class Chat:
         self._judge = judge
         self._verify = verify
         self._evidence = evidence
+        self._lightrag = lightrag
 
     async def answer(self, project_id: UUID, asked: Asked) -> Answer:
         """Raises ProjectNotFound, ModelError, and InvalidParameter if the message is too long for the model."""
@@ -145,7 +149,7 @@ class Chat:
         """
         began = monotonic()
         config = (await self._store.projects.get(project_id)).config
-        request, notes = await self._gather(project_id, asked)
+        request, notes = await self._gather(project_id, asked, config)
         said = len(asked.message) + sum(len(turn.content) for turn in asked.history)
         said += sum(len(source.text) for source in request.sources)
         draft = await beside(said, self._draft, request)
@@ -208,10 +212,11 @@ class Chat:
             note = f"The citations are not verified: {why}"
             return Verified(citations=answer.citations, notes=(note,))
 
-    async def _gather(self, project_id: UUID, asked: Asked) -> tuple[AnswerRequest, tuple[str, ...]]:
-        """The request to the answerer, and notes of the search."""
+    async def _gather(
+        self, project_id: UUID, asked: Asked, config: Mapping[str, Any]
+    ) -> tuple[AnswerRequest, tuple[str, ...]]:
+        """The request to the answerer, and notes of the search and of LightRAG."""
         if is_small_talk(asked.message):
-            await self._store.projects.get(project_id)
             return AnswerRequest(message=asked.message, sources=()), ()
         before = questions_followed_up(asked.message, asked.history)
         query = f"{asked.message} {before}" if before else asked.message
@@ -220,9 +225,11 @@ class Chat:
         if asked.filters is not None:
             documents = await self._store.documents.matching(project_id, asked.filters)
             most = MOST_FILTERED
-        found, named = await asyncio.gather(
-            self._search.find(project_id, question), named_in(self._store, project_id, query, limit=most)
-        )
+        async with beside_search(self._ask_lightrag(project_id, asked, query, config)) as asking:
+            found, named = await asyncio.gather(
+                self._search.find(project_id, question), named_in(self._store, project_id, query, limit=most)
+            )
+            external = await asking
         sources = [Source.of_hit(hit) for hit in found.hits]
         # If no chunk is relevant, an object that is only similar to the question is not relevant either.
         near = await near_to(self._store, project_id, query, found.vector, limit=most) if sources else []
@@ -233,6 +240,7 @@ class Chat:
         if facts:
             behind = await self._behind(project_id, facts, sources, found.vector)
             sources = [Source.of_graph(facts), *sources, *behind]
+        sources = await self._with_lightrag(project_id, asked, external, sources, found.vector)
         request = AnswerRequest(
             message=asked.message,
             sources=tuple(sources),
@@ -242,7 +250,35 @@ class Chat:
             corrected=replace_words(asked.message, found.corrections),
             passed_on=asked.passed_on,
         )
-        return request, found.notes
+        return request, (*found.notes, *external.notes)
+
+    async def _ask_lightrag(
+        self, project_id: UUID, asked: Asked, query: str, config: Mapping[str, Any]
+    ) -> LightragReply:
+        servers = self._lightrag
+        server = await servers.server(self._store, project_id, config) if servers else None
+        if server is None:
+            return LightragReply()
+        if asked.filters is not None:
+            return LightragReply(notes=("LightRAG was not asked: it knows no filters",))
+        return await ask_lightrag(server, query)
+
+    async def _with_lightrag(
+        self,
+        project_id: UUID,
+        asked: Asked,
+        reply: LightragReply,
+        sources: list[Source],
+        vector: QueryVector | None,
+    ) -> list[Source]:
+        """LightRAG's answer takes the place of the graph's; its chunks come last."""
+        if reply.chunks:
+            sources += await aligned(
+                self._store, project_id, reply.chunks, sources, vector, limit=asked.limit
+            )
+        if reply.answer is None:
+            return sources
+        return [Source.of_answer(reply.answer), *(one for one in sources if not one.is_graph)]
 
     async def _behind(
         self, project_id: UUID, facts: Sequence[Fact], found: Sequence[Source], vector: QueryVector | None

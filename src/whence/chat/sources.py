@@ -8,13 +8,13 @@ from whence.search import Hit
 from whence.store.search_reads import FoundChunk
 
 GRAPH_SOURCE = "LightRAG Answer"
-"""The name by which clients recognise the source that is composed from the graph."""
+"""The name by which clients recognise the source that is composed from the graph, or LightRAG's answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     id: str | None
-    """The chunk's id; None for the graph's source, as are the next two fields."""
+    """The chunk's id, LightRAG's for a text that is in none of our documents; None for the graph's source and LightRAG's answer."""
     document_id: str | None = None
     chunk_index: int | None = None
     text: str
@@ -55,9 +55,19 @@ class Source:
     def of_graph(cls, facts: Sequence[Fact]) -> "Source":
         return cls(id=None, text=composed(fact.text for fact in facts), name=GRAPH_SOURCE, facts=tuple(facts))
 
+    @classmethod
+    def of_answer(cls, text: str) -> "Source":
+        """The answer of a LightRAG server."""
+        return cls(id=None, text=text, name=GRAPH_SOURCE)
+
     @property
     def is_graph(self) -> bool:
+        """Whether it was composed, here or by LightRAG, and so cannot be cited."""
         return self.id is None
+
+    @property
+    def is_answer(self) -> bool:
+        return self.id is None and not self.facts
 
 
 def numbered(sources: Sequence[Source]) -> dict[str, int]:

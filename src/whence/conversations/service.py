@@ -19,6 +19,7 @@ from whence.store.keys import Caller
 
 MAX_ANSWERS = 500
 """Most answers of one conversation: all of them are its history."""
+_NOT_ASKED = {"history", "conversation_id", "store", "project_id", "project", "stream"}
 _NOT_FROZEN = {"messages", "answer_id", "conversation_id", "url"}
 
 
@@ -90,7 +91,10 @@ class ConversationService:
         if stored.refreshed_by is not None:
             details = {"answer_id": str(stored.id), "refreshed_by": str(stored.refreshed_by)}
             raise Conflict("The answer was refreshed already; refresh the newer one", details=details)
-        question = ChatQuestion.model_validate(stored.asked)
+        kept = {
+            name: value for name, value in stored.asked.items() if name != "project"
+        }  # older ones have it
+        question = ChatQuestion.model_validate(kept)
         turns = await self._store.conversations.turns(
             stored.project_id, stored.conversation_id, before=stored.turn_id
         )
@@ -140,9 +144,7 @@ class ConversationService:
                 project_id,
                 conversation_id,
                 answer_id=answer_id,
-                asked=_frozen(
-                    place.question, {"history", "conversation_id", "store", "project_id", "stream"}
-                ),
+                asked=_frozen(place.question, _NOT_ASKED),
                 answer=_frozen(ChatAnswer.of(answer), _NOT_FROZEN),
                 grounds=list(_grounds(answer)),
                 title=" ".join(place.question.message.split())[:MAX_TITLE],
@@ -171,7 +173,7 @@ def _grounds(answer: Answer) -> list[StoredCitation]:
     starts = {source.id: source.start for source in answer.sources}
     found = []
     for number, one in enumerate(answer.citations):
-        if one.chunk_id is None:
+        if one.chunk_id is None or one.document_id is None:  # LightRAG's own texts are never stale
             continue
         ground = StoredCitation(number=number, chunk_id=UUID(one.chunk_id))
         begin = starts.get(one.chunk_id)

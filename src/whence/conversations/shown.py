@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from whence import links
-from whence.api.chat import ChatAnswer
+from whence.api.chat import ChatAnswer, ChatCitation, ChatSource
 from whence.api.conversations import (
     AnswerModel,
     ConversationAnswer,
@@ -13,6 +13,7 @@ from whence.api.conversations import (
     FeedbackModel,
     StaleReason,
 )
+from whence.chat import Answer, Citation, Source
 from whence.conversations.changes import most_similar
 from whence.models import new_id, now
 from whence.store import Store
@@ -45,6 +46,48 @@ async def show(store: Store, stored: StoredAnswer) -> AnswerModel:
         "refreshedBy": stored.refreshed_by,
     }
     return AnswerModel.model_validate(fields)
+
+
+def as_given(stored: StoredAnswer) -> Answer:
+    """The answer as chat gave it. It has no messages, and why the model stopped was not stored."""
+    frozen = ChatAnswer.model_validate({**stored.answer, "messages": []})
+    return Answer(
+        response=frozen.response,
+        messages=(),
+        sources=tuple(map(_source_of, frozen.sources)),
+        citations=tuple(map(_citation_of, frozen.citations)),
+        removed=0,
+        model=frozen.model,
+        seconds=frozen.total_duration / 1000,
+        prompt_tokens=frozen.prompt_eval_count,
+        completion_tokens=frozen.eval_count,
+        finish=None,
+        notes=tuple(frozen.notes),
+        id=stored.id,
+        conversation_id=stored.conversation_id,
+    )
+
+
+def _source_of(one: ChatSource) -> Source:
+    return Source(
+        id=one.id,
+        document_id=one.document_id,
+        chunk_index=one.chunk_index,
+        text=one.chunk_text,
+        name=one.source,
+        distance=one.distance,
+        page=one.page,
+        start=one.start_offset,
+        end=one.end_offset,
+        document_version=one.document_version,
+    )
+
+
+def _citation_of(one: ChatCitation) -> Citation:
+    fields = one.model_dump(exclude={"url", "pages", "chunk_id", "document_id"})
+    chunk_id = None if one.chunk_id is None else str(one.chunk_id)
+    document_id = None if one.document_id is None else str(one.document_id)
+    return Citation(**fields, chunk_id=chunk_id, document_id=document_id)
 
 
 def show_unstored(project_id: UUID, question: str, answer: ChatAnswer) -> AnswerModel:

@@ -28,6 +28,7 @@ from whence.extract.context import ContextOptions, ExtractionContext, KnownObjec
 from whence.extract.context_loader import NamedObjects, Surroundings, gather, look_around, named
 from whence.extract.embedding import embed_lacking, meanwhile, store_vectors, vectors_of
 from whence.extract.extractors import ExtractionRequest, Extractor, Extractors, ReadReply, TokenUsage
+from whence.extract.imported import IMPORTED, ImportedExtractor
 from whence.extract.links import Ref
 from whence.extract.merge import merge
 from whence.extract.scheduling import Prices, require_embedded, settled_schema
@@ -74,9 +75,8 @@ class Extraction:
                 job=run.job,
                 schema=schema,
                 number=number,
-                extractor=self.extractors.get(
-                    self.extractors.choose(project.config.get("extractor")), options
-                ),
+                extractor=ImportedExtractor.of(run.job.config)
+                or self.extractors.get(self.extractors.choose(project.config.get("extractor")), options),
                 options=options,
                 is_lenient=project.config.get("grounding") == "lenient",
             ).all()
@@ -239,6 +239,7 @@ class _Steps:
             objects=outcome.objects,
             relationships=outcome.relationships,
             aliases=outcome.aliases,
+            is_imported=IMPORTED in self.job.config,
             withdrawn=outcome.withdrawn,
             withdrawn_ties=outcome.withdrawn_ties,
         )

@@ -1,5 +1,6 @@
 """Queues extraction jobs: after an ingest, on request, or after a schema change. Says beforehand what that would cost."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
@@ -8,6 +9,7 @@ from whence.errors import Conflict
 from whence.extract.context import ContextOptions
 from whence.extract.default_schema import DEFAULT_SCHEMA
 from whence.extract.extractors import Extractor, Extractors
+from whence.extract.imported import IMPORTED
 from whence.extract.schema import Schema
 from whence.extract.schema_diff import needs_model
 from whence.extract.schema_migration import changes_between
@@ -152,6 +154,15 @@ async def put_order(tx: Store, document: Document, scope: Scope) -> Job:
     for waiting in await tx.jobs.unbegun(document.project_id, document.id):
         if waiting.config.get("scope") == scope:
             return waiting
+    return await _put(tx, document, {"scope": scope})
+
+
+async def put_import(tx: Store, document: Document, found: Mapping[str, Any]) -> Job:
+    """Queues a job that proposes these findings of another system to all chunks. The transaction must hold the document's lock."""
+    return await _put(tx, document, {"scope": "import", IMPORTED: dict(found)})
+
+
+async def _put(tx: Store, document: Document, config: dict[str, Any]) -> Job:
     job = Job(
         project_id=document.project_id,
         id=new_id(),
@@ -159,7 +170,7 @@ async def put_order(tx: Store, document: Document, scope: Scope) -> Job:
         type="extraction",
         name=document.name,
         status="pending",
-        config={"scope": scope},
+        config=config,
         file_name=document.name,
         file_type=document.mime,
         file_size=document.size,

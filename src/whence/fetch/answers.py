@@ -33,13 +33,16 @@ _FAILURES: tuple[tuple[type[Exception], str, str], ...] = (
 
 
 @asynccontextmanager
-async def answer(target: Target, headers: Mapping[str, str]) -> AsyncIterator[httpx.Response]:
-    """The response of the first address that accepts a connection, with its body unread."""
+async def answer(
+    target: Target, headers: Mapping[str, str], *, post: bytes | None = None
+) -> AsyncIterator[httpx.Response]:
+    """The response of the first address that accepts a connection, with its body unread; `post` is sent as JSON."""
     with _translated(target.host):
         for address in target.addresses:
             async with _client(target) as client:
                 try:
-                    response = await client.send(_request(client, target, address, headers), stream=True)
+                    request = _request(client, target, address, headers, post)
+                    response = await client.send(request, stream=True)
                 except (httpx.ConnectError, httpx.ConnectTimeout):
                     if address == target.addresses[-1]:
                         raise
@@ -71,14 +74,20 @@ def _client(target: Target) -> httpx.AsyncClient:
 
 
 def _request(
-    client: httpx.AsyncClient, target: Target, address: IPAddress, headers: Mapping[str, str]
+    client: httpx.AsyncClient,
+    target: Target,
+    address: IPAddress,
+    headers: Mapping[str, str],
+    post: bytes | None,
 ) -> httpx.Request:
     """Connects by IP address, so that nothing resolves the name again. Host header and TLS still use the name."""
     extensions = {} if target.is_literal else {"sni_hostname": target.host}
+    kind = {} if post is None else {"Content-Type": "application/json"}
     return client.build_request(
-        "GET",
+        "GET" if post is None else "POST",
         target.url.copy_with(host=str(address)),
-        headers={"Host": target.url.netloc.decode("ascii"), **_HEADERS, **headers},
+        content=post,
+        headers={"Host": target.url.netloc.decode("ascii"), **_HEADERS, **kind, **headers},
         extensions=extensions,
     )
 

@@ -35,7 +35,7 @@ async def write(response: httpx.Response, into: Path, *, host: str, max_bytes: i
             waiting.clear()
 
         try:
-            async for piece in _unpack(response, host, max_bytes):
+            async for piece in unpack(response, host, max_bytes):
                 size += len(piece)
                 waiting += piece
                 if len(waiting) >= _PIECE:
@@ -51,7 +51,7 @@ def _discard(half: Path) -> None:
     half.unlink(missing_ok=True)
 
 
-async def _unpack(response: httpx.Response, host: str, max_bytes: int) -> AsyncIterator[bytes]:
+async def unpack(response: httpx.Response, host: str, max_bytes: int) -> AsyncIterator[bytes]:
     """Limits packed bytes as well: a stream can go on forever without unpacking to anything."""
     gunzip = _Gunzip(host) if _is_gzip(response, host) else None
     packed = unpacked = 0

@@ -3,53 +3,21 @@
 import asyncio
 import logging
 import time
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 
-from whence.errors import FetchTimeout, URLRefused
+from whence.errors import FetchFailed, FetchTimeout, URLRefused
 from whence.fetch import names
 from whence.fetch.addresses import Allowed
 from whence.fetch.answers import answer
-from whence.fetch.body import write
+from whence.fetch.body import unpack, write
+from whence.fetch.rules import Fetched, FetchRules
 from whence.fetch.targets import Target, failed, parse, refused, resolve
-from whence.settings import Settings
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchRules:
-    """Allowed targets, and limits on size, time and redirects."""
-
-    allow: Allowed = field(default_factory=Allowed)
-    max_bytes: int = 100 << 20
-    """Maximum size of the body, packed and unpacked."""
-    seconds: float = 60.0
-    """Deadline for everything: look-ups, redirects and the body."""
-    redirects: int = 5
-
-    @classmethod
-    def of(cls, settings: Settings) -> "FetchRules":
-        return cls(
-            allow=Allowed.of(settings.fetch_allow),
-            max_bytes=settings.fetch_max_mb << 20,
-            seconds=settings.fetch_seconds,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
-    url: str
-    """After redirects, without a fragment."""
-    name: str
-    content_type: str | None
-    """The header: `text/html; charset=…`."""
-    etag: str | None
-    last_modified: str | None
-    size: int
-    sha256: bytes
 
 
 async def fetch(
@@ -76,6 +44,22 @@ async def fetch(
     size = result.size if result else 0
     logger.info("fetched %s: %d bytes in %.1f s", _without_query(first), size, time.monotonic() - started)
     return result
+
+
+async def post(url: str, body: bytes, *, headers: Mapping[str, str], allow: Allowed, max_bytes: int) -> bytes:
+    """Posts JSON and returns the body of the answer. Follows no redirect. The caller sets the deadline."""
+    target = await resolve(parse(url), allow)
+    async with answer(target, headers, post=body) as response:
+        if response.status_code != httpx.codes.OK:
+            status = response.status_code
+            raise failed(target.host, "status", f"{target.host} answered {status}", status=status)
+        return b"".join([piece async for piece in unpack(response, target.host, max_bytes)])
+
+
+async def check(url: str, allow: Allowed) -> None:
+    """Raises `URLRefused` for a URL that would not be fetched. A name that is unknown now may be known later."""
+    with suppress(FetchFailed):
+        await resolve(parse(url), allow)
 
 
 async def _follow(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from whence.fetch import FetchRules, fetch, parse
+from whence.fetch import FetchRules
 from whence.ingest.inbox import Inbox
 from whence.ingest.job_spec import Chunking, Receipt
 from whence.ingest.receive import Metadata, Receiver
@@ -20,6 +20,9 @@ class Visitor:
         self, url: str, *, project_id: UUID, chunking: Chunking | None, metadata: Metadata | None = None
     ) -> Receipt:
         """Fetch the URL as a new document, or as a new version of the document it gave before."""
+        from whence.fetch.run import fetch  # loads an HTTP client, which a search does not need
+        from whence.fetch.targets import parse
+
         url = str(parse(url))
         project = await self.receiver.store.projects.get(project_id)
         known = await self.known(url, project_id=project_id)
@@ -50,4 +53,6 @@ class Visitor:
             )
 
     async def known(self, url: str, *, project_id: UUID) -> Document | None:
+        from whence.fetch.targets import parse
+
         return await self.receiver.store.documents.of_origin(project_id, str(parse(url)))

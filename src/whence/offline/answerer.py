@@ -14,7 +14,7 @@ from whence.chat.sources import numbered
 from whence.chat.support import Citation, Verdict, cite
 from whence.offline.quotable_units import Unit, quotable_units
 from whence.offline.ranking import Candidate, asks_for_code, best_units
-from whence.text.prompt_escaping import UUID, mask_brackets
+from whence.text.prompt_escaping import SOURCE_ID, mask_brackets
 
 NOTHING_QUOTABLE = "I found no sentence in the documents that answers this."
 MAX_HITS = 8
@@ -22,7 +22,7 @@ MAX_CHARACTERS = 1_000
 """Maximum length of a quoted sentence together with the list or code that it introduces."""
 
 _INTRODUCES = re.compile(r"[:：][*_]*\Z")
-_ID = re.compile(UUID)
+_ID = re.compile(SOURCE_ID)
 
 
 class ExtractiveAnswerer:
@@ -31,7 +31,8 @@ class ExtractiveAnswerer:
     name = EXTRACTIVE
 
     def draft(self, request: AnswerRequest) -> Draft:
-        return _quote(request) or _list_facts(request) or Draft(sources=(), parts=say(NOTHING_QUOTABLE))
+        answers = tuple(one for one in request.sources if one.is_answer)
+        return _quote(request) or _list_facts(request) or Draft(sources=answers, parts=say(NOTHING_QUOTABLE))
 
 
 def _quote(request: AnswerRequest) -> Draft | None:

@@ -118,6 +118,11 @@ def recipients(settings: Settings) -> list[str]:
             f"Questions, and the best passages for them, are sent to {where} for reranking; switch off by unsetting "
             "WHENCE_RERANK_BASE_URL and WHENCE_RERANK_MODEL"
         )
+    if settings.lightrag_url is not None:
+        lines.append(
+            f"Questions are sent to the LightRAG server {_without_query(settings.lightrag_url)}; switch off by unsetting "
+            "WHENCE_LIGHTRAG_URL"
+        )
     return lines or ["No model endpoint is configured: no text leaves this machine"]
 
 

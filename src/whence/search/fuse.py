@@ -3,7 +3,7 @@
     score = 0.4 * BM25 / best BM25 + 0.6 * cosine
 
 BM25 has no upper bound, so it is divided by the best BM25 of the question. A cosine does not depend on the other hits.
-docs/search.md compares other methods.
+docs/benchmarks.md compares other methods.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from whence.store.answers import Answers, Conversations
 from whence.store.audit import Audit
 from whence.store.backgrounds import Backgrounds
+from whence.store.bundle_rows import BundleRows
 from whence.store.chunks import Chunks, Totals
 from whence.store.consistency import Consistency
 from whence.store.documents import Documents
@@ -15,6 +16,7 @@ from whence.store.inventory import Inventory
 from whence.store.jobs import Jobs
 from whence.store.keys import Keys
 from whence.store.lexical import Lexical
+from whence.store.lightrag import Lightrag
 from whence.store.pool import Database, Queries
 from whence.store.projects import Projects
 from whence.store.queue import Queue
@@ -43,6 +45,7 @@ class Store:
         self.vectors = Vectors(queries)
         self.lexical = Lexical(queries)
         self.hits = Hits(queries)
+        self.lightrag = Lightrag(queries)
         self.nearest = Nearest(queries)
         self.backgrounds = Backgrounds(queries)
         self.schemas = Schemas(queries)
@@ -52,6 +55,7 @@ class Store:
         self.conversations = Conversations(queries)
         self.answers = Answers(queries)
         self.versions = Versions(queries)
+        self.bundle_rows = BundleRows(queries)
         self.queue = Queue(queries)
 
     @classmethod

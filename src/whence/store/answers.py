@@ -169,6 +169,14 @@ ANSWERS = {
 RATE: LiteralString = """
 UPDATE kb.answers SET feedback = %(feedback)s WHERE project_id = %(project_id)s AND id = %(id)s
 """
+DELETE_TURN: LiteralString = """
+DELETE FROM kb.answers
+WHERE project_id = %(project_id)s AND conversation_id = %(conversation_id)s AND turn_id = %(turn_id)s
+"""
+DELETE_EMPTY: LiteralString = """
+DELETE FROM kb.conversations c WHERE c.project_id = %(project_id)s AND c.id = %(conversation_id)s AND NOT EXISTS (
+    SELECT FROM kb.answers a WHERE a.project_id = %(project_id)s AND a.conversation_id = %(conversation_id)s)
+"""
 AMEND: LiteralString = """
 UPDATE kb.answers SET answer = answer || %(more)s WHERE project_id = %(project_id)s AND id = %(id)s
 """
@@ -285,6 +293,16 @@ class Answers(Statements):
     async def rate(self, stored: StoredAnswer, feedback: dict[str, Any] | None) -> None:
         params = {"project_id": stored.project_id, "id": stored.id}
         await self._queries.run(RATE, {**params, "feedback": None if feedback is None else Jsonb(feedback)})
+
+    async def delete(self, stored: StoredAnswer) -> None:
+        """Delete the question with all answers to it, and a conversation that has no other."""
+        params = {
+            "project_id": stored.project_id,
+            "conversation_id": stored.conversation_id,
+            "turn_id": stored.turn_id,
+        }
+        await self._queries.run(DELETE_TURN, params)
+        await self._queries.run(DELETE_EMPTY, params)
 
     async def amend(self, project_id: UUID, answer_id: UUID, more: dict[str, Any]) -> None:
         """Add fields to the answer that were made after it, such as judgements."""

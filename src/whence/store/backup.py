@@ -68,9 +68,9 @@ async def write(
         for path in (partial, dump):  # 0600: documents, and the hashes of keys
             path.unlink(missing_ok=True)
             path.touch(mode=0o600)
-        async with _snapshot(dsn) as (conn, snapshot):
+        async with snapshot(dsn) as (conn, name):
             schemas = [f"--schema={name}" for name in SCHEMAS]
-            options = ["--format=custom", "--no-owner", f"--snapshot={snapshot}", *schemas, f"--file={dump}"]
+            options = ["--format=custom", "--no-owner", f"--snapshot={name}", *schemas, f"--file={dump}"]
             await run_program(bin_dir, "pg_dump", *options, dsn=dsn)
             manifest = await _write_tar(partial, dump, conn, originals, allow_missing=allow_missing)
         await asyncio.to_thread(partial.replace, file)
@@ -83,7 +83,7 @@ async def write(
 
 
 @asynccontextmanager
-async def _snapshot(dsn: str) -> AsyncIterator[tuple[psycopg.AsyncConnection[Row], str]]:
+async def snapshot(dsn: str) -> AsyncIterator[tuple[psycopg.AsyncConnection[Row], str]]:
     """Take the lock before the snapshot, so that no original in the snapshot can be removed."""
     with translated():
         async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as conn:
@@ -110,7 +110,7 @@ async def _write_tar(
     assert counts is not None, "it counts"
     with tarfile.open(partial, "w") as tar:
         tar.add(dump, DUMP)
-        packed = {one.key: await _pack_original(tar, one.key, originals) for one in referred}
+        packed = {one.key: await pack_original(tar, one.key, originals) for one in referred}
         missing = differences(referred, {key: found for key, found in packed.items() if found})
         if missing and not allow_missing:
             wrong = name_some([f"{key} ({what})" for key, what in missing.items()])
@@ -139,7 +139,9 @@ async def _write_tar(
     return manifest
 
 
-async def _pack_original(tar: tarfile.TarFile, key: str, originals: Originals) -> tuple[int, bytes] | None:
+async def pack_original(
+    tar: tarfile.TarFile, key: str, originals: Originals, *, name: str | None = None
+) -> tuple[int, bytes] | None:
     """Return size and hash of the packed original; None if the object does not exist."""
     digest = hashlib.sha256()
     with tempfile.TemporaryFile() as spool:
@@ -149,7 +151,7 @@ async def _pack_original(tar: tarfile.TarFile, key: str, originals: Originals) -
                 spool.write(part)
         except NotFound:
             return None
-        info = tarfile.TarInfo(ORIGINALS + key)
+        info = tarfile.TarInfo(name or ORIGINALS + key)
         info.size = spool.tell()
         spool.seek(0)
         tar.addfile(info, spool)

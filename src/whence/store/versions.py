@@ -1,6 +1,7 @@
 """Earlier versions of documents: their text, and where their chunks were."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import LiteralString
 from uuid import UUID
 
@@ -38,6 +39,26 @@ LEFT JOIN LATERAL (
     ORDER BY l.version LIMIT 1) later ON true
 WHERE v.project_id = %(project_id)s AND v.document_id = %(document_id)s AND v.version = %(version)s
 """
+SELECT_CURRENT: LiteralString = """
+SELECT d.text, laid.ids, laid.starts
+FROM kb.documents d
+CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(c.id ORDER BY c.chunk_index), '{}') AS ids,
+           coalesce(array_agg((c.metadata ->> 'startOffset')::integer ORDER BY c.chunk_index), '{}') AS starts
+    FROM kb.chunks c
+    WHERE c.project_id = %(project_id)s AND c.document_id = d.id AND c.metadata ? 'startOffset') laid
+WHERE d.project_id = %(project_id)s AND d.id = %(document_id)s AND d.version = %(version)s AND d.text IS NOT NULL
+"""
+LIST: LiteralString = """
+SELECT v.version, v.version_at, cardinality(v.chunk_ids) FROM kb.document_versions v
+WHERE v.project_id = %(project_id)s AND v.document_id = %(document_id)s
+UNION ALL
+SELECT d.version, coalesce(d.version_at, d.updated_at),
+       (SELECT count(*)::integer FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.document_id = d.id)
+FROM kb.documents d
+WHERE d.project_id = %(project_id)s AND d.id = %(document_id)s AND d.version > 0
+ORDER BY 1 DESC
+"""
 CHUNK_START: LiteralString = """
 SELECT (c.metadata ->> 'startOffset')::integer FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.id = %(chunk_id)s
 """
@@ -55,7 +76,16 @@ class OldVersion:
     chunk_starts: list[int]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionFacts:
+    version: int
+    version_at: datetime
+    """When its content came in. The same file read again keeps it."""
+    chunk_count: int
+
+
 _old_of = reader(OldVersion)
+_facts_of = reader(VersionFacts)
 
 
 class Versions(Statements):
@@ -70,6 +100,17 @@ class Versions(Statements):
         params = {"project_id": project_id, "document_id": document_id, "version": version}
         row = await self._queries.one(SELECT_OLD, params)
         return None if row is None else _old_of(row)
+
+    async def current(self, project_id: UUID, document_id: UUID, version: int) -> OldVersion | None:
+        """The same of the current version; None for another one."""
+        params = {"project_id": project_id, "document_id": document_id, "version": version}
+        row = await self._queries.one(SELECT_CURRENT, params)
+        return None if row is None else _old_of(row)
+
+    async def facts(self, project_id: UUID, document_id: UUID) -> list[VersionFacts]:
+        """The current version and those that are kept, the newest first."""
+        rows = await self._queries.all(LIST, {"project_id": project_id, "document_id": document_id})
+        return [_facts_of(row) for row in rows]
 
     async def chunk_start(self, project_id: UUID, chunk_id: UUID) -> int | None:
         """Where the chunk begins now; None if it is gone."""

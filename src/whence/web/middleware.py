@@ -13,6 +13,8 @@ from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
+from starlette.datastructures import URL
+
 from whence import links
 from whence.errors import (
     BadInput,
@@ -145,7 +147,7 @@ class RequestMiddleware:
         except WhenceError as exc:
             response = answer_own(exc)
             if isinstance(exc, Unauthorized) and scope["path"] == MCP:
-                where = links.absolute(MCP_METADATA) or MCP_METADATA
+                where = links.absolute(MCP_METADATA) or URL(scope=scope).replace(path=MCP_METADATA, query="")
                 response.headers["WWW-Authenticate"] += f', resource_metadata="{where}"'
             await _answer(response, scope, receive, exchange)
         except Exception:  # the unit of work ends here: log everything, show the client nothing

@@ -112,7 +112,7 @@ async def chunk_flags(
 
 @lru_cache(maxsize=256)
 def _by_snake_name(query: bytes) -> Mapping[str, str]:
-    """The parameters by snake_case name; the last of duplicates counts. Cached: clients repeat few queries."""
+    """The parameters by snake_case name. Cached: clients repeat few queries."""
     return MappingProxyType({snake(name): value for name, value in _pairs(query)})
 
 
@@ -120,18 +120,24 @@ def _pairs(query: bytes) -> list[tuple[str, str]]:
     return parse_qsl(query.decode("latin-1"), keep_blank_values=True)
 
 
-def require_known(request: Request, known: tuple[str, ...]) -> None:
-    """Refuses parameters that the route does not know: most are typing errors."""
+def require_known(request: Request, known: tuple[str, ...], lists: tuple[str, ...] = ()) -> None:
+    """Refuses parameters that the route does not know, and repeated ones that are no lists: most are typing errors."""
     if query := request.scope["query_string"]:
-        _require_known(query, known)
+        _require_known(query, known, lists)
 
 
 @lru_cache(maxsize=256)
-def _require_known(query: bytes, known: tuple[str, ...]) -> None:
+def _require_known(query: bytes, known: tuple[str, ...], lists: tuple[str, ...]) -> None:
     names = {snake(name) for name in known}
+    sent: dict[str, str] = {}
     for name, value in _pairs(query):
-        if snake(name) not in names:
+        key = snake(name)
+        if key not in names:
             raise InvalidParameter.unknown(name, provided=value, known=known)
+        if key in sent and key not in lists:
+            expected, message = "one value", f"{name} was sent more than once"
+            raise InvalidParameter.of(name, provided=[sent[key], value], expected=expected, message=message)
+        sent[key] = value
 
 
 def rename_as_declared(request: Request, known: tuple[str, ...]) -> None:

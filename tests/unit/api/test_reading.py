@@ -58,7 +58,12 @@ def test_of_something_too_long_the_length_is_given() -> None:
         (SearchRequest, {**X, "page": 2}, "page", "query, mode, limit"),
         (SearchRequest, {**X, "expand": {"depth": 1}}, "expand.depth", "positionalCount, semanticChunkCount"),
         (ReextractRequest, {"dryrun": True}, "dryrun", "scope, dryRun"),
-        (UploadForm, {"strategy": "x"}, "strategy", "file, projectId, metadata, wait, chunkingStrategy"),
+        (
+            UploadForm,
+            {"strategy": "x"},
+            "strategy",
+            "file, folder, origin, projectId, metadata, wait, chunkingStrategy",
+        ),
         (BulkRequest, {"chunk_ids": [PROJECT], "ids": []}, "ids", "chunk_ids, include_embeddings"),
     ],
 )

@@ -26,8 +26,8 @@ PIECES = st.lists(
 def styled(style: str) -> Restyled:
     numbers = Numbers()
     writers = {
-        "number": lambda ident: f"[{numbers(ident)}]",
-        "id": lambda ident: f"[{ident}]",
+        "number": lambda one: f"[{numbers(one.id)}]",
+        "id": lambda one: f"[{one.id}]",
         "none": lambda _: "",
     }
     return Restyled(SOURCES, writers[style])

@@ -26,7 +26,7 @@ _INTERVAL_OR_YEAR = re.compile(r"\[\s*(?:0+\s*,\s*\d+|[1-9]\d{3}(?:\s*[-–,/]\s
 # A URL in the text or in a link (a parenthesis behind a citation is text).
 _CJK = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"
 _ADDRESS = re.compile(
-    rf"(?:\]\((?<!{UUID}\]\()[^\s()]*(?:\([^\s()]*\)[^\s()]*)*|://[^\s)<>*|\"'“”‘’«»{_CJK}]*)\Z"
+    rf"(?:\]\((?<!{UUID}\]\()(?<![0-9a-fA-F]{{32}}\]\()(?<!-chunk-\d\d\d\]\()[^\s()]*(?:\([^\s()]*\)[^\s()]*)*|://[^\s)<>*|\"'“”‘’«»{_CJK}]*)\Z"
 )
 _ADDRESS_REACH = 200
 _DEFINITION = re.compile(r":[ \t]{0,8}(?:<?(?:https?|ftps?|file|mailto):|www\.|[./#])")

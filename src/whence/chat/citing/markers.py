@@ -1,6 +1,6 @@
 """Citation markers as models write them: `[1]`, `[1, 3-5]`, `【2】`, `[^1]`, `[Source 2, p. 7]`, `[1, a.md]`, `[<id>]`. Pure grammar.
 
-Three more forms are accepted: `[chunk_<id>_5]`, `[<id>:chunk-5]` and `[chunk id: <id>]`. Ids may have typographic dashes and
+An id is ours (a UUID) or LightRAG's (`chunk-<md5>`). Three more forms are accepted: `[chunk_<id>_5]`, `[<id>:chunk-5]` and `[chunk id: <id>]`. Ids may have typographic dashes and
 zero-width characters. `[LightRAG Answer]` is a marker that names no chunk.
 
 The prompt shows documents with other brackets than they have (see `prompt_escaping`). A number in those is a reference of the document, not
@@ -10,7 +10,7 @@ a marker. An id in any brackets is a marker.
 import re
 from typing import NamedTuple
 
-from whence.text.prompt_escaping import BRACKETS, MASKS, UUID
+from whence.text.prompt_escaping import BRACKETS, LIGHTRAG_ID, MASKS, SOURCE_ID, UUID
 
 MAX_MARKER = 400
 """Maximum length. Longer brackets are text, so that a stream need not wait for their end."""
@@ -34,7 +34,7 @@ _ONE_FORM = str.maketrans(
     }
 )
 _LABELLED = rf"(?:(?:{'|'.join(_LABELS)})[sn]?[.:：]?[ _-]?){{0,3}}"
-_ID = rf"{UUID}(?:[_:#] ?(?:chunk[-_ ]?)?\d{{1,9}})?"
+_ID = rf"(?:{UUID}(?:[_:#] ?(?:chunk[-_ ]?)?\d{{1,9}})?|{LIGHTRAG_ID})"
 _NUMBER = r"\d+(?: ?- ?\d+)?"
 _ITEM = rf"[*_]{{0,3}}{_LABELLED}(?:[\^#№] ?)?(?:{_ID}|\d+:\d+(?=†)|{_NUMBER})[*_]{{0,3}}"
 _AND = r"and|or|und|oder|et|ou"
@@ -44,7 +44,9 @@ _FILE = r" ?[,:;|(-] ?[^?,;:|\\]{1,100}\.[a-z][a-z0-9]{1,7} ?\)?"
 _INSIDE = re.compile(
     rf"({_ITEM}(?:{_JOIN}{_ITEM})*)(?:†[^?]*|(?:{_FILE})?(?:{_PAGE})?)(?: ?\\)?", re.IGNORECASE
 )
-_NAMED = re.compile(rf"({UUID})(?:[_:#] ?(?:chunk[-_ ]?)?(\d+))?|\d+:\d+|(\d+)(?: ?- ?(\d+))?", re.IGNORECASE)
+_NAMED = re.compile(
+    rf"({SOURCE_ID})(?:[_:#] ?(?:chunk[-_ ]?)?(\d+))?|\d+:\d+|(\d+)(?: ?- ?(\d+))?", re.IGNORECASE
+)
 
 _END = re.compile(rf"[\n{_OPEN_OR_CLOSE}]")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from whence.chat.citing.validator import CitationStream
+from whence.chat.citing.validator import CitationStream, Cited
 from whence.chat.sources import Source
 
 CitationStyle = Literal["number", "id", "markdown", "none"]
@@ -21,12 +21,12 @@ class Mark(NamedTuple):
 
 
 class Restyled:
-    """Replaces each `[<chunk id>]` by what `write` makes of the id. Without a mark, the space before it goes, too.
+    """Replaces each `[<chunk id>]` by what `write` makes of it. Without a mark, the space before it goes, too.
 
     The validator decides what is a citation: an id in code, or of no source, stays as it is.
     """
 
-    def __init__(self, sources: Sequence[Source], write: Callable[[str], str]) -> None:
+    def __init__(self, sources: Sequence[Source], write: Callable[[Cited], str]) -> None:
         self.marks: list[Mark] = []
         self._reading = CitationStream(sources, numbered=False)
         self._write = write
@@ -61,7 +61,7 @@ class Restyled:
             if one.end > self._read:
                 break
             parts.append(text[at : one.start - start])
-            mark = self._write(one.id)
+            mark = self._write(one)
             if not mark:
                 parts = ["".join(parts).rstrip(" ")]
             written = self._written + sum(map(len, parts))

@@ -51,7 +51,8 @@ class SourceIndex:
 
     @cached_property
     def _text(self) -> str:
-        return "\n".join(" ".join(source.text.split()) for source in self._sources)
+        # Without LightRAG's answer: its references are not text of the documents.
+        return "\n".join(" ".join(one.text.split()) for one in self._sources if not one.is_answer)
 
     @cached_property
     def _words(self) -> frozenset[str]:

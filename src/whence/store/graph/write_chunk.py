@@ -119,7 +119,7 @@ async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
         claim
         for item, end in zip(extraction.objects, found, strict=True)
         if end is not None
-        for claim in _make_claims(item, end, held)
+        for claim in _make_claims(item, end, held, is_imported=extraction.is_imported)
     ]
     given = [tie for tie in ties if tie is not None]
     parted = await _withdraw_ties(tx, source, extraction.withdrawn_ties)
@@ -210,7 +210,9 @@ def _resolve_tie(held: LockedObjects, found: FoundRelationship) -> Tie | None:
     return Tie(source=source, target=target, found=found)
 
 
-def _make_claims(item: FoundObject, end: NamedObject, held: LockedObjects) -> Iterator[PropertyClaim]:
+def _make_claims(
+    item: FoundObject, end: NamedObject, held: LockedObjects, *, is_imported: bool
+) -> Iterator[PropertyClaim]:
     properties: Mapping[str, FoundValue] = item.properties
     if item.key is not None and NAME not in properties:
         properties = {NAME: FoundValue(value=item.name or item.key[1]), **properties}
@@ -218,12 +220,14 @@ def _make_claims(item: FoundObject, end: NamedObject, held: LockedObjects) -> It
         yield PropertyClaim(
             of=end,
             property_name=name,
-            operation=_operation(found, is_new=end.object_id in held.created),
+            operation=_operation(found, is_new=end.object_id in held.created, is_imported=is_imported),
             found=found,
         )
 
 
-def _operation(found: FoundValue, *, is_new: bool) -> Operation:
+def _operation(found: FoundValue, *, is_new: bool, is_imported: bool) -> Operation:
+    if is_imported and not found.is_confirmed:
+        return "imported"
     return "created" if is_new else "confirmed" if found.is_confirmed else "updated"
 
 

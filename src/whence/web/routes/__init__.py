@@ -75,10 +75,18 @@ class Checked(Described):
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        return tuple(_query_names(self.dependant))
+        return tuple(one.alias for one in _query_fields(self.dependant))
+
+    @cached_property
+    def lists(self) -> tuple[str, ...]:
+        """Parameters that may be repeated."""
+        kinds = ((one.alias, one.field_info.annotation) for one in _query_fields(self.dependant))
+        return tuple(
+            name for name, kind in kinds if any(get_origin(one) is list for one in (kind, *get_args(kind)))
+        )
 
     def require_known(self, request: Request) -> None:
-        require_known(request, self.parameters)
+        require_known(request, self.parameters, self.lists)
 
     def get_route_handler(self) -> Handler:
         answer = super().get_route_handler()
@@ -112,10 +120,10 @@ class Tolerant(Checked):
         pass
 
 
-def _query_names(dependant: Dependant) -> Iterator[str]:
-    yield from (one.alias for one in dependant.query_params)
+def _query_fields(dependant: Dependant) -> Iterator[Any]:
+    yield from dependant.query_params
     for inner in dependant.dependencies:
-        yield from _query_names(inner)
+        yield from _query_fields(inner)
 
 
 def _usual_errors(path: str, endpoint: Endpoint, extra: dict[str, Any]) -> list[type[errors.WhenceError]]:

@@ -1,7 +1,7 @@
 """The same answers for clients of OpenAI's protocol. A model is a project, by its name or its id."""
 
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Annotated, Any
 
 from fastapi import Path, Response
@@ -81,10 +81,9 @@ async def create_completion(access: Reader, body: CompletionRequest, connection:
     style, footnotes = styling(access, body, project)
     events = client_task(access, body.said()) or access.app.chat.stream(project.id, body.asked())
     if body.stream:
-        encode = _encoder(head, style, footnotes=footnotes, usage=body.wants_usage)
-        return await streamed(
-            connection, access.counted(events), encode, error=lambda error: b"data: %s\n\n" % error, end=_DONE
-        )
+        encoder = _ChunkEncoder(head, StyledAnswer((), style, footnotes=footnotes), usage=body.wants_usage)
+        answering = access.counted(events)
+        return await streamed(connection, answering, encoder.encode, error=encoder.failed, end=_DONE)
     answer = await access.count(await unless_gone(connection, whole_answer(events)))
     styled = StyledAnswer(answer.sources, style, footnotes=footnotes)
     return respond(CompletionAnswer.styled(answer, styled, **head))
@@ -94,8 +93,12 @@ def styling(access: Access, body: QuestionRequest, project: Project) -> tuple[Ci
     """The style of citations, and whether there are footnotes. Refuses what only a model can do, if there is none."""
     if not isinstance(access.app.answerer, ModelAnswerer):
         body.require_possible()
-    style: CitationStyle = body.citation_style or project.config.get("citationStyle") or "number"
-    return style, bool(project.config.get("footnotes") if body.footnotes is None else body.footnotes)
+    style, footnotes = project_style(project)
+    return body.citation_style or style, footnotes if body.footnotes is None else bool(body.footnotes)
+
+
+def project_style(project: Project) -> tuple[CitationStyle, bool]:
+    return project.config.get("citationStyle") or "number", bool(project.config.get("footnotes"))
 
 
 def client_task(access: Access, said: Sequence[Message]) -> AsyncGenerator[Event, None] | None:
@@ -107,34 +110,37 @@ def client_task(access: Access, said: Sequence[Message]) -> AsyncGenerator[Event
     return do_client_task(model, said, max_tokens=app.settings.llm_max_tokens)
 
 
-def _encoder(
-    head: dict[str, Any], style: CitationStyle, *, footnotes: bool, usage: bool
-) -> Callable[[Event], list[bytes]]:
-    """With `usage`, every chunk has the field, and one more chunk at the end has the count."""
-    fields = {**head, "usage": None} if usage else head
-    styled = StyledAnswer((), style, footnotes=footnotes)
+class _ChunkEncoder:
+    """Writes the events of an answer as chunks. With `usage`, every chunk has the field, and one more at the end has the count."""
 
-    def write(text: str) -> list[bytes]:
-        return [_encode_chunk(CompletionChunk.of(CompletionDelta(content=text), **fields))] if text else []
+    def __init__(self, head: dict[str, Any], styled: StyledAnswer, *, usage: bool) -> None:
+        self._head = head
+        self._fields = {**head, "usage": None} if usage else head
+        self._styled = styled
+        self._usage = usage
 
-    def encode(happened: Event) -> list[bytes]:
-        nonlocal styled
+    def encode(self, happened: Event) -> list[bytes]:
         if isinstance(happened, str):
-            return write(styled.feed(happened))
+            return self._write(self._styled.feed(happened))
         if isinstance(happened, Verified):
             return []
         if not isinstance(happened, Answer):
-            styled = styled.with_sources(happened.sources)
+            self._styled = self._styled.with_sources(happened.sources)
             first = CompletionDelta(role="assistant", content="")
-            return [_encode_chunk(CompletionChunk.of(first, sources=sources_of(happened), **fields))]
-        rest = write(styled.end(happened))
-        last = [*rest, _encode_chunk(CompletionChunk.last(happened, styled, **fields))]
-        if not usage:
+            return [_encode_chunk(CompletionChunk.of(first, sources=sources_of(happened), **self._fields))]
+        rest = self._write(self._styled.end(happened))
+        last = [*rest, _encode_chunk(CompletionChunk.last(happened, self._styled, **self._fields))]
+        if not self._usage:
             return last
-        counted = {**head, "usage": CompletionUsage.of(happened)}
+        counted = {**self._head, "usage": CompletionUsage.of(happened)}
         return [*last, _encode_chunk(CompletionChunk.of(None, **counted))]
 
-    return encode
+    def failed(self, error: bytes) -> bytes:
+        return b"".join([*self._write(self._styled.cut()), b"data: %s\n\n" % error])
+
+    def _write(self, text: str) -> list[bytes]:
+        delta = CompletionDelta(content=text)
+        return [_encode_chunk(CompletionChunk.of(delta, **self._fields))] if text else []
 
 
 def _encode_chunk(chunk: CompletionChunk) -> bytes:

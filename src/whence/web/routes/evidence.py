@@ -82,8 +82,8 @@ async def get_page_image(
 ) -> Response:
     """Get a picture of a page of a PDF, as PNG.
 
-    A page that is long for its width is narrower than asked for: its picture has at most 4000 pixels in height. There is no
-    envelope.
+    A page that is long for its width is narrower than asked for: its picture has at most 4000 pixels in height. A page of
+    more than 14,400 points (5 m) in width or height is not rendered. There is no envelope.
     """
     document = await access.document(document_id)
     tag = f'"{document.sha256.hex()}-{page_number}-{width}"'

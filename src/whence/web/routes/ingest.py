@@ -110,15 +110,17 @@ async def _receive_all(access: Access, files: list[Upload], fields: UploadForm) 
     """One for each file. A file that cannot be kept does not harm the others; if none can, its error is the answer."""
     project_id = access.project(fields.project_id)
     chunking = fields.chunking(await access.default_chunking(project_id))
+    folder = (fields.folder or "").strip("/")
     found: list[Receipt | Refused] = []
     for upload in files:
         try:
             receipt = await access.app.receiver.receive(
                 upload.file,
-                name=base_name(upload.name),
+                name="/".join(filter(None, (folder, base_name(upload.name)))),
                 project_id=project_id,
                 chunking=chunking,
                 metadata=fields.metadata,
+                origin=fields.origin if len(files) == 1 else None,
             )
             found.append(receipt)
         except errors.WhenceError as exc:

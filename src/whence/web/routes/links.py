@@ -1,10 +1,10 @@
 """Links and their targets."""
 
 from typing import Annotated
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
-from fastapi import Query
+from fastapi import Header, Query
 
 from whence import errors, links
 from whence.api.links import LinkAnswer, LinkSpan
@@ -19,7 +19,7 @@ from whence.web.routes import api_router, documented
 
 router = api_router("links", prefix="/links")
 
-Url = Annotated[SearchText, Query(description="A link, with or without the server's address.")]
+Url = Annotated[SearchText, Query(description="A link of this server, with or without its address.")]
 DocumentId = Annotated[Ident | None, Query(alias="document", description="Instead of `url`: the document.")]
 SpanText = Annotated[SearchText, Query(description="The span, such as `120-240`.")]
 Version = Annotated[SearchText, Query(alias="v", description="The version; default: the current one.")]
@@ -38,7 +38,13 @@ Version = Annotated[SearchText, Query(alias="v", description="The version; defau
     ),
 )
 async def resolve_link(
-    access: Reader, url: Url = None, document: DocumentId = None, span: SpanText = None, v: Version = None
+    access: Reader,
+    *,
+    url: Url = None,
+    document: DocumentId = None,
+    span: SpanText = None,
+    v: Version = None,
+    host: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> Enveloped[LinkAnswer]:
     """Follow a link, also one made under an older version of its document.
 
@@ -49,7 +55,8 @@ async def resolve_link(
         raise BadInput("A link is needed: url or document", details={"expected": "url, or document"})
     if url is None:
         return success(await _document(access, _uuid(document), span, v))
-    kind, ident, query = read_link(url)
+    public = urlsplit(links.base.get() or "").netloc
+    kind, ident, query = read_link(url, own=list(filter(None, (public, host))))
     if kind == "d":
         said = parse_qs(query)
         return success(

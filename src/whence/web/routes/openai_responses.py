@@ -2,26 +2,36 @@
 
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import orjson
-from fastapi import Response
+from fastapi import Path, Response
 
 from whence.api.annotations import StyledAnswer
-from whence.api.openai_responses import ResponseAnswer, ResponseRequest, ResponseWriter
+from whence.api.openai_responses import (
+    ResponseAnswer,
+    ResponseDeleted,
+    ResponseRequest,
+    ResponseWriter,
+    answer_id_of,
+    response_id_of,
+)
 from whence.chat import Answer, Sources, Verified
 from whence.chat.answer import Event, whole_answer
+from whence.conversations.shown import as_given
 from whence.errors import AnswerNotFound, Conflict, ConversationNotFound, InvalidParameter
 from whence.models import new_id
 from whence.web.access import Access, Reader
 from whence.web.events import Connected, streamed, unless_gone
-from whence.web.responses import respond
+from whence.web.responses import Bare, respond
 from whence.web.routes import Tolerant, answered, api_router, documented
 from whence.web.routes.chat import CHAT_ERRORS, EVENT, EVENT_STREAM
-from whence.web.routes.completions import client_task, styling
+from whence.web.routes.completions import client_task, project_style, styling
 
 router = api_router("openai", root="/v1", route_class=Tolerant)
+
+ResponseId = Annotated[str, Path(json_schema_extra={"minLength": 1}, description="`id` of a response.")]
 
 
 @router.post(
@@ -47,7 +57,13 @@ async def create_response(access: Reader, body: ResponseRequest, connection: Con
     project = await access.find_project(body.model)
     style, footnotes = styling(access, body, project)
     answer_id = new_id()
-    writer = ResponseWriter(body, answer_id=answer_id, created=int(time.time()), model=project.name)
+    writer = ResponseWriter(
+        answer_id=answer_id,
+        created=int(time.time()),
+        model=project.name,
+        previous=body.previous_response_id,
+        is_stored=body.store,
+    )
     events = client_task(access, body.said())
     if events is None:
         question = body.question(await _conversation(access, body))
@@ -61,6 +77,46 @@ async def create_response(access: Reader, body: ResponseRequest, connection: Con
     styled = StyledAnswer(answer.sources, style, footnotes=footnotes)
     content = styled.whole(answer)
     return respond(writer.whole(answer, styled, content))
+
+
+@router.get("/responses/{response_id}", responses=documented(AnswerNotFound))
+async def get_response(access: Reader, response_id: ResponseId) -> Bare[ResponseAnswer]:
+    """Get a stored response.
+
+    Its citations are in the style of its project.
+    """
+    stored = await access.store.answers.get(_answer_id(response_id), access.caller)
+    conversation = await access.store.conversations.get(stored.conversation_id, access.caller)
+    turns = await access.store.conversations.answers(conversation)
+    before = [one.id for one in turns if one.turn_id < stored.turn_id]
+    project = await access.store.projects.get(stored.project_id)
+    style, footnotes = project_style(project)
+    answer = as_given(stored)
+    styled = StyledAnswer(answer.sources, style, footnotes=footnotes)
+    writer = ResponseWriter(
+        answer_id=stored.id,
+        created=int(stored.created_at.timestamp()),
+        model=project.name,
+        previous=response_id_of(before[-1]) if before else None,
+        is_stored=True,
+    )
+    return respond(writer.whole(answer, styled, styled.whole(answer)))
+
+
+@router.delete("/responses/{response_id}", responses=documented(AnswerNotFound))
+async def delete_response(access: Reader, response_id: ResponseId) -> Bare[ResponseDeleted]:
+    """Delete a stored response with its question, and its conversation if there is nothing else in it."""
+    stored = await access.store.answers.get(_answer_id(response_id), access.caller)
+    async with access.store.transaction() as tx:
+        await tx.answers.delete(stored)
+    return respond(ResponseDeleted(id=response_id, object="response", deleted=True))
+
+
+def _answer_id(response_id: str) -> UUID:
+    ident = answer_id_of(response_id)
+    if ident is None:
+        raise AnswerNotFound(details={"response_id": response_id})
+    return ident
 
 
 async def _conversation(access: Access, body: ResponseRequest) -> UUID | None:
@@ -100,7 +156,8 @@ class _Encoder:
         return _encode(self._writer.piece(piece))
 
     def failed(self, error: bytes) -> bytes:
-        return b"".join(_encode([self._writer.failure(orjson.loads(error)["error"])]))
+        rest = self._write(self._styled.cut())
+        return b"".join([*rest, *_encode([self._writer.failure(orjson.loads(error)["error"])])])
 
 
 def _encode(events: Iterable[tuple[str, dict[str, Any]]]) -> list[bytes]:

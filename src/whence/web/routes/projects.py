@@ -1,8 +1,10 @@
 """Projects: the tenants."""
 
 from whence.api.base import Listing
+from whence.api.lightrag import require_allowed
 from whence.api.projects import ProjectChange, ProjectCreate, ProjectModel
-from whence.errors import Conflict, Forbidden, StorageUnavailable
+from whence.errors import Conflict, Forbidden, StorageUnavailable, URLRefused
+from whence.fetch import FetchRules
 from whence.web.access import Admin, Reader
 from whence.web.parameters import Paged, PathId
 from whence.web.responses import Enveloped, listed, success
@@ -11,7 +13,7 @@ from whence.web.routes import api_router, documented
 router = api_router("projects", prefix="/projects")
 
 
-@router.post("", status_code=201, responses=documented(Conflict))
+@router.post("", status_code=201, responses=documented(Conflict, URLRefused))
 async def create_project(access: Admin, body: ProjectCreate) -> Enveloped[ProjectModel]:
     """Create a project.
 
@@ -20,9 +22,12 @@ async def create_project(access: Admin, body: ProjectCreate) -> Enveloped[Projec
     if access.project_id is not None:
         raise Forbidden("A key of one project cannot create another")
     access.app.extractors.require_known(body.config.extractor)
+    await require_allowed(body.config.lightrag_url, FetchRules.of(access.app.settings).allow)
     project = await access.store.projects.create(
         name=body.name, description=body.description, language=body.language, config=body.config.chosen()
     )
+    if key := body.config.key_change():
+        await key.apply(access.store, project.id)
     return success(ProjectModel.of(project), 201)
 
 
@@ -44,7 +49,7 @@ async def get_project(access: Reader, project_id: PathId) -> Enveloped[ProjectMo
     return success(ProjectModel.of(await access.store.projects.get(project_id)))
 
 
-@router.patch("/{project_id}", responses=documented(Conflict))
+@router.patch("/{project_id}", responses=documented(Conflict, URLRefused))
 async def change_project(access: Admin, project_id: PathId, body: ProjectChange) -> Enveloped[ProjectModel]:
     """Change a project: its name, description, language or how it extracts.
 
@@ -57,6 +62,7 @@ async def change_project(access: Admin, project_id: PathId, body: ProjectChange)
     access.only_own(project_id)
     project = await access.store.projects.get(project_id)
     access.app.extractors.require_known(body.config.extractor)
+    await require_allowed(body.config.lightrag_url, FetchRules.of(access.app.settings).allow)
     return success(ProjectModel.of(await body.apply(access.store, project, own=access.project_id)))
 
 

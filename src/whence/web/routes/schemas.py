@@ -5,7 +5,15 @@ from typing import Annotated, Any
 from fastapi import Body, Query
 
 from whence.api.base import Listing
-from whence.api.schemas import EXAMPLE_SCHEMA, SchemaBody, SchemaDiff, SchemaModel, SchemaPut
+from whence.api.schemas import (
+    EXAMPLE_SCHEMA,
+    SchemaBody,
+    SchemaCheck,
+    SchemaDiff,
+    SchemaModel,
+    SchemaProblem,
+    SchemaPut,
+)
 from whence.api.values import Value, wrong
 from whence.errors import InvalidParameter, InvalidSchema, SchemaNotFound
 from whence.extract.schema import version_number
@@ -68,6 +76,24 @@ async def put_schema(
         project_id, body=body, sha256=bytes.fromhex(schema.sha256)
     )
     return success(SchemaPut.of(version, created=created))
+
+
+@router.post("/check")
+async def check_schema(
+    access: Reader,
+    project_id: PathId,
+    body: Annotated[SchemaBody, Body(examples=[EXAMPLE_SCHEMA])],
+    raw: RawBody,
+) -> Enveloped[SchemaCheck]:
+    """Check a schema without storing it."""
+    await access.existing_project(project_id)
+    try:
+        require_single_names(raw)
+        read_schema(body)
+    except InvalidSchema as exc:
+        at = {"path": "", "provided": None, "expected": None, **exc.details}
+        return success(SchemaCheck(valid=False, problem=SchemaProblem.of(at, message=str(exc))))
+    return success(SchemaCheck(valid=True, problem=None))
 
 
 @router.get("/versions")
