@@ -204,7 +204,9 @@ class _Worker(Worker):
                 task.cancel()
         _, unfinished = await asyncio.wait({run}, timeout=_SILENT)
         if unfinished and self._running_jobs:
-            log.warning("Stopping: waiting until every job has reached its next step (%d)", len(self._running_jobs))
+            log.warning(
+                "Stopping: waiting until every job has reached its next step (%d)", len(self._running_jobs)
+            )
 
     async def sweep(self, duties: Duties) -> None:
         """Requeue tasks of dead workers and jobs that have no task in the queue."""
