@@ -71,7 +71,7 @@ _QUOTE_REACH = 40
 # letter that no text of some length lacks.
 _OWN_STOPS = [
     (letter, stop, re.compile(rf"{typed}(?={_CLOSED}\s+[{re.escape(OPENING)}]{{0,6}}\s?([{script}]))"))
-    for letter, stop, typed, script in [("α", "\u037e", ";", "Ͱ-Ͽἀ-῿"), ("ր", "։", ":", "Ա-և")]
+    for letter, stop, typed, script in [("α", "\u037e", ";", "Ͱ-Ͽἀ-῿"), ("ա", "։", ":", "Ա-և")]
 ]
 
 _BEFORE_SPACE = re.compile(r"(?s:.*\S)(?=\s)")
