@@ -8,7 +8,6 @@ from typing import Any
 
 from whence.background import BackgroundWork
 from whence.chat import Answerer, Chat, ModelAnswerer
-from whence.chat.lightrag import LightragServers
 from whence.conversations import ConversationService
 from whence.errors import WhenceError
 from whence.evidence import Evidence
@@ -18,6 +17,7 @@ from whence.extract.run import Extraction
 from whence.extract.scheduling import Orders, Prices
 from whence.fetch import FetchRules
 from whence.ingest import Inbox, Ingest, Receiver, Remover, Room, Visitor, cancel_ingest
+from whence.lightrag import LightragServers
 from whence.models import ExtractorName, Job
 from whence.offline import answerer
 from whence.offline.extractor import RulesExtractor

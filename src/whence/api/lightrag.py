@@ -8,9 +8,9 @@ from uuid import UUID
 from pydantic import AfterValidator, Field
 
 from whence.api.values import Value, storable, wrong
-from whence.chat.lightrag import SWITCHED_OFF
 from whence.errors import BadInput
 from whence.fetch import Allowed
+from whence.lightrag import SWITCHED_OFF
 from whence.store import Store
 
 KEY_IS_SET = "set"

@@ -5,11 +5,11 @@ query_rewrite  the search query of a follow-up message
 answerer       the protocol of answerers, and the one with a chat model
 sources        chunks and graph facts that an answer is made from
 graph          graph facts for a question
-lightrag       answer and chunks of a LightRAG server      alignment  its chunks in our documents
+alignment      chunks of LightRAG in our documents
 prompt         the prompt of a model
 citing         the validator of citations      support   scores how well citations support the answer
 
-Only `answer`, `answerer`, `graph`, `lightrag` and `alignment` use a database, a model or a server; the others are pure.
+Only `answer`, `answerer`, `graph` and `alignment` use a database or a model; the others are pure.
 """
 
 from whence.chat.answer import MAX_SOURCES, Answer, Asked, Chat, Sources, Verified

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from whence.chat.lightrag import LightragChunk
 from whence.chat.sources import Source
+from whence.lightrag import LightragChunk
 from whence.search import QueryVector
 from whence.store import Store
 

@@ -14,13 +14,13 @@ from whence.chat.alignment import aligned
 from whence.chat.answerer import Answerer, AnswerRequest, Draft, clean_turn, say
 from whence.chat.citing import CitationStream, Validated, Verbatim, without_citations
 from whence.chat.graph import MOST_FILTERED, MOST_OBJECTS, Fact, facts_about, named_in, near_to
-from whence.chat.lightrag import LightragReply, LightragServers, ask_lightrag, beside_search
 from whence.chat.query_rewrite import is_small_talk, questions_followed_up
 from whence.chat.sources import Source
 from whence.chat.support import Citation, support
 from whence.chat.verify import verify
 from whence.errors import ModelError, ModelInvalid, WhenceError
 from whence.evidence import Evidence
+from whence.lightrag import LightragReply, LightragServers, ask_lightrag, beside_search
 from whence.models import Filters, Page, is_blank
 from whence.parse import page_at
 from whence.providers import NOTHING_PASSED_ON, ChatModel, Completion, Message, PassedOn

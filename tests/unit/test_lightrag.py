@@ -11,8 +11,8 @@ import pytest
 from tests.lightrag_endpoint import KEY, LightragEndpoint, recorded
 from tests.loopback import Behaviour, HangUp, Reply, Request, Stream, closed_port, garbage, hang_up, status
 
-from whence.chat.lightrag import LightragReply, LightragServer, LightragServers, ask_lightrag
 from whence.fetch import Allowed
+from whence.lightrag import LightragReply, LightragServer, LightragServers, ask_lightrag
 from whence.settings import Secret, Settings
 
 PATIENCE = 60
