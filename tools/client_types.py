@@ -39,6 +39,7 @@ _SYNC = {
     "async def": "def",
     "async with": "with",
     "await ": "",
+    "AsyncBaseTransport": "BaseTransport",
     "AsyncClient": "Client",
     "AsyncIterator": "Iterator",
     "AsyncRequests": "Requests",

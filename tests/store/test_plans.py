@@ -394,7 +394,6 @@ def document_reads() -> dict[str, Read]:
         "document by its origin": lambda s, rows: s.documents.of_origin(rows[0][2], "http://example.org/"),
         "documents by their name": lambda s, rows: s.documents.named(rows[0][2], "d"),
         "documents from files": lambda s, rows: s.documents.from_files(rows[0][2]),
-        "chosen documents": lambda s, rows: s.documents.chosen(rows[0][2], Filters(metadata={"a": 1})),
         "text": lambda s, rows: s.documents.content(rows[0][3]),
         "span of a text": lambda s, rows: s.texts.span(rows[0][3], project_id=rows[0][2], start=1, end=3),
         "parts of a text": lambda s, rows: _parts(s, rows[0][3]),

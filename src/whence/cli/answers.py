@@ -6,11 +6,11 @@ from uuid import UUID
 import click
 
 from whence.cli import options
-from whence.cli.command import App, Remote, find_project, is_remote, on_either
+from whence.cli.command import Api, on_api
 from whence.cli.output import page_suffix, print_rows, print_title, printable, printed_json, shorten
 
 if TYPE_CHECKING:
-    from whence.api.conversations import AnswerModel, RefreshedAnswer
+    from whence.api.conversations import AnswerModel
     from whence.store.answers import FeedbackFilter
 
 _SHOWN = 60
@@ -36,45 +36,29 @@ def answers() -> None:
 @_feedback
 @options.limit
 @options.json
-@on_either
-async def list_answers(
-    base: App | Remote, *, project: str, feedback: "FeedbackFilter | None", limit: int
-) -> None:
+@on_api
+async def list_answers(api: Api, *, project: str, feedback: "FeedbackFilter | None", limit: int) -> None:
     """List stored answers, the newest first."""
-    await _list(base, project, stale=None, feedback=feedback, limit=limit)
+    await _list(api, project, stale=None, feedback=feedback, limit=limit)
 
 
 @answers.command()
 @options.project
 @options.limit
 @options.json
-@on_either
-async def stale(base: App | Remote, *, project: str, limit: int) -> None:
+@on_api
+async def stale(api: Api, *, project: str, limit: int) -> None:
     """List answers that cite a chunk which was changed or deleted, or a claim that was rejected."""
-    await _list(base, project, stale=True, feedback=None, limit=limit)
-
-
-async def _page(
-    base: App | Remote, project: str, *, stale: bool | None, feedback: "FeedbackFilter | None", limit: int
-) -> "tuple[list[AnswerModel], int]":
-    from whence.api.conversations import AnswerModel
-    from whence.conversations.shown import show
-    from whence.store.keys import EVERYONE
-
-    if is_remote(base):
-        of = {"project_id": await base.project_id(project), "stale": stale, "feedback": feedback}
-        return await base.page("/answers", AnswerModel, limit=limit, **of)
-    project_id = (await find_project(base, project)).id
-    found, total = await base.store.answers.page(
-        project_id, EVERYONE, stale=stale, feedback=feedback, limit=limit, offset=0
-    )
-    return [await show(base.store, one) for one in found], total
+    await _list(api, project, stale=True, feedback=None, limit=limit)
 
 
 async def _list(
-    base: App | Remote, project: str, *, stale: bool | None, feedback: "FeedbackFilter | None", limit: int
+    api: Api, project: str, *, stale: bool | None, feedback: "FeedbackFilter | None", limit: int
 ) -> None:
-    shown, total = await _page(base, project, stale=stale, feedback=feedback, limit=limit)
+    from whence.api.conversations import AnswerModel
+
+    of = {"project_id": await api.project_id(project), "stale": stale, "feedback": feedback}
+    shown, total = await api.page("/answers", AnswerModel, limit=limit, **of)
     rows = [
         (
             one.id,
@@ -97,17 +81,12 @@ def _state(answer: "AnswerModel") -> str:
 @answers.command("show")
 @_answer
 @options.json
-@on_either
-async def show_answer(base: App | Remote, *, answer: UUID) -> None:
+@on_api
+async def show_answer(api: Api, *, answer: UUID) -> None:
     """Show a stored answer, its quotes, and the changes of their documents."""
     from whence.api.conversations import AnswerModel
-    from whence.conversations.shown import show
-    from whence.store.keys import EVERYONE
 
-    if is_remote(base):
-        found = await base.get(f"/answers/{answer}", AnswerModel)
-    else:
-        found = await show(base.store, await base.store.answers.get(answer, EVERYONE))
+    found = await api.get(f"/answers/{answer}", AnswerModel)
     if not printed_json(found):
         _print(found)
 
@@ -115,15 +94,12 @@ async def show_answer(base: App | Remote, *, answer: UUID) -> None:
 @answers.command()
 @_answer
 @options.json
-@on_either
-async def refresh(base: App | Remote, *, answer: UUID) -> None:
+@on_api
+async def refresh(api: Api, *, answer: UUID) -> None:
     """Ask the question of ANSWER again and show what changed. The new answer replaces it in its conversation."""
     from whence.api.conversations import RefreshedAnswer
 
-    if is_remote(base):
-        refreshed = await base.send("POST", f"/answers/{answer}/refresh", RefreshedAnswer)
-    else:
-        refreshed = await _refresh(base, answer)
+    refreshed = await api.send("POST", f"/answers/{answer}/refresh", RefreshedAnswer)
     if printed_json(refreshed):
         return
     print_title(refreshed.answer.question, refreshed.answer.id)
@@ -131,19 +107,6 @@ async def refresh(base: App | Remote, *, answer: UUID) -> None:
         click.echo(f"{_SIGNS[part.op]} {printable(part.text)}")
     if not refreshed.changes.response_changed:
         click.echo("The text did not change.", err=True)
-
-
-async def _refresh(app: App, answer: UUID) -> "RefreshedAnswer":
-    from whence.api.conversations import RefreshedAnswer
-    from whence.conversations.changes import compare
-    from whence.conversations.shown import show
-    from whence.store.keys import EVERYONE
-
-    stored = await app.store.answers.get(answer, EVERYONE)
-    made, _ = await app.conversations.refresh(stored, EVERYONE)
-    previous = await show(app.store, await app.store.answers.get(answer, EVERYONE))
-    new = await show(app.store, made)
-    return RefreshedAnswer(answer=new, previous=previous, changes=compare(previous, new))
 
 
 def _print(answer: "AnswerModel") -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from whence.cli import options
-from whence.cli.command import App, Remote, find_project, is_remote, named_project, on_either
+from whence.cli.command import Api, App, find_project, named_project, on_api
 from whence.cli.output import print_notes, printable, printed_json, shorten, wants_json
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ _MARK = re.compile(r"(?<![\w\])])\[\d{1,3}\]")
     help="Write the evidence to a file: HTML, or PROV-JSON if it ends with .json.",
 )
 @options.json
-@on_either
+@on_api
 async def ask(
-    base: App | Remote,
+    api: Api,
     *,
     question: str,
     project: str,
@@ -69,38 +69,38 @@ async def ask(
     given = {"message": question, "limit": limit, "verify": verify, "store": store}
     given |= {"conversationId": conversation, "includeUngrounded": include_ungrounded}
     asked = options.read_usage(ChatQuestion, given)
-    if evidence is not None and is_remote(base) and not (store or conversation):
+    if evidence is not None and api.app is None and not (store or conversation):
         raise click.UsageError(
             "--evidence needs --store or --conversation: a server has evidence of stored answers"
         )
     if not (wants_json() or no_stream):
-        answer, notes = await _print_stream(_stream(base, project, asked))
+        answer, notes = await _print_stream(_stream(api, project, asked))
         _print_notes(answer, notes)
     else:
-        answer = await _answer(base, project, asked)
+        answer = await _answer(api, project, asked)
         if not printed_json(answer):
             notes = Footnotes(answer.sources)
             click.echo(notes.feed(answer.response) + notes.close())
             _print_notes(answer, notes)
     if evidence is not None:
         as_json = evidence.suffix == ".json"
-        if is_remote(base):
-            content = await _fetch_evidence(base, answer, as_json=as_json)
+        if api.app is None:
+            content = await _fetch_evidence(api, answer, as_json=as_json)
         else:
-            content = await _make_evidence(base, project, question, answer, as_json=as_json)
+            content = await _make_evidence(api.app, project, question, answer, as_json=as_json)
         with click.open_file(str(evidence), "wb") as out:
             out.write(content)
         click.echo(f"Evidence in {evidence}", err=True)
 
 
-async def _answer(base: App | Remote, project: str, asked: "ChatQuestion") -> "ChatAnswer":
+async def _answer(api: Api, project: str, asked: "ChatQuestion") -> "ChatAnswer":
     from whence.api.chat import ChatAnswer
     from whence.store.keys import EVERYONE
 
-    if is_remote(base):
-        return await base.send("POST", "/chat", ChatAnswer, _as_request(asked, project))
-    project_id = (await find_project(base, project)).id
-    return ChatAnswer.of(await base.conversations.answer(project_id, asked, EVERYONE))
+    if api.app is None:
+        return await api.send("POST", "/chat", ChatAnswer, _as_request(asked, project))
+    project_id = (await find_project(api.app, project)).id
+    return ChatAnswer.of(await api.app.conversations.answer(project_id, asked, EVERYONE))
 
 
 def _as_request(asked: "ChatQuestion", project: str) -> dict[str, Any]:
@@ -108,9 +108,9 @@ def _as_request(asked: "ChatQuestion", project: str) -> dict[str, Any]:
     return {**given, "project": named_project(project)}
 
 
-async def _fetch_evidence(remote: Remote, answer: "ChatAnswer", *, as_json: bool) -> bytes:
+async def _fetch_evidence(api: Api, answer: "ChatAnswer", *, as_json: bool) -> bytes:
     path = f"/answers/{answer.answer_id}/evidence.{'json' if as_json else 'html'}"
-    return b"".join([part async for part in remote.client.stream_bytes("GET", path)])
+    return b"".join([part async for part in api.client.stream_bytes("GET", path)])
 
 
 async def _make_evidence(
@@ -180,26 +180,26 @@ def _citable(source: "ChatSource") -> "Source":
 
 
 async def _stream(
-    base: App | Remote, project: str, asked: "ChatQuestion"
+    api: Api, project: str, asked: "ChatQuestion"
 ) -> "AsyncGenerator[list[ChatSource] | str | ChatAnswer | VerifiedEvent]":
     """The sources, the pieces of the text, the answer, and its judged citations."""
     from whence.api.chat import ChatAnswer, SourcesEvent, VerifiedEvent, sources_of
     from whence.chat import Answer, Sources
     from whence.store.keys import EVERYONE
 
-    if is_remote(base):
-        async for name, event in base.stream_chat(_as_request(asked, project)):
+    if api.app is None:
+        async for name, event in api.stream_chat(_as_request(asked, project)):
             if name == "sources":
-                yield base.read(SourcesEvent, event).sources
+                yield api.read(SourcesEvent, event).sources
             elif name == "token":
                 yield str(event["text"])
             elif name == "done":
-                yield base.read(ChatAnswer, event)
+                yield api.read(ChatAnswer, event)
             elif name == "verified":
-                yield base.read(VerifiedEvent, event)
+                yield api.read(VerifiedEvent, event)
         return
-    project_id = (await find_project(base, project)).id
-    async with aclosing(base.conversations.stream(project_id, asked, EVERYONE)) as events:
+    project_id = (await find_project(api.app, project)).id
+    async with aclosing(api.app.conversations.stream(project_id, asked, EVERYONE)) as events:
         async for happened in events:
             if isinstance(happened, str):
                 yield happened

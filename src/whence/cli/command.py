@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 from uuid import UUID
 
@@ -12,17 +12,15 @@ from whence.cli.output import printable
 from whence.errors import Conflict, NotFound
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeIs
-
     from whence import app as _app
-    from whence.cli import remote
+    from whence.cli import api as _api
     from whence.models import Project
     from whence.settings import Settings
 
     App: TypeAlias = _app.App
-    Remote: TypeAlias = remote.Remote
+    Api: TypeAlias = _api.Api
 else:
-    App = Remote = Any  # importing them takes a second, which `--help` does not have
+    App = Api = Any  # importing them takes a second, which `--help` does not have
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -46,12 +44,12 @@ def on_app(command: Callable[Concatenate[App, P], Awaitable[None]]) -> Callable[
     return run
 
 
-def on_either(command: Callable[Concatenate[App | Remote, P], Awaitable[None]]) -> Callable[P, None]:
-    """Like `on_app`, or with --server on the server that it names."""
+def on_api(command: Callable[Concatenate[Api, P], Awaitable[None]]) -> Callable[P, None]:
+    """Makes a command of a coroutine function whose first argument is the API, here or on the server of --server."""
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        with_either(lambda base: command(base, *args, **kwargs))
+        with_api(lambda api: command(api, *args, **kwargs))
 
     return works_remotely(run)
 
@@ -60,10 +58,6 @@ def works_remotely(command: Callable[P, T]) -> Callable[P, T]:
     """Marks a command that takes --server."""
     vars(command)[_GIVEN] = True
     return command
-
-
-def is_remote(base: App | Remote) -> "TypeIs[Remote]":
-    return hasattr(base, "client")
 
 
 def named_project(project: str) -> str | None:
@@ -115,22 +109,33 @@ def _read_settings() -> "Settings":
     return Settings.from_environment({**os.environ, **given}, pool_size=_CONNECTIONS)
 
 
-def with_either(work: Callable[[App | Remote], Awaitable[T]]) -> T:
+def with_api(work: Callable[[Api], Awaitable[T]]) -> T:
     """Runs `work` on the server that --server or WHENCE_URL names, else on an open application."""
     settings = _read_settings()
     if settings.url is None:
-        return with_app(work)
+        return with_app(partial(_on_local_api, work))
 
     from whence.cli.remote import opened
     from whence.logs import configure
 
     async def run() -> T:
         assert settings.url is not None
-        async with opened(settings.url, settings.api_key) as base:
-            return await work(base)
+        async with opened(settings.url, settings.api_key) as api:
+            return await work(api)
 
     configure("warning", settings.log_format)
     return _run(run)
+
+
+async def _on_local_api(work: Callable[[Api], Awaitable[T]], app: App) -> T:
+    from whence.cli.api import LocalApi, own_error
+
+    try:
+        return await work(LocalApi(app))
+    except Exception as exc:
+        if (own := own_error(exc)) is None:
+            raise
+        raise own from exc
 
 
 def with_app(work: Callable[[App], Awaitable[T]], option: str = "") -> T:
@@ -198,15 +203,18 @@ def take_only(
 
 
 @asynccontextmanager
-async def worker_at_hand(app: App) -> AsyncIterator[Callable[[], Awaitable[None]]]:
-    """Gives a function, to be called again and again, that starts a worker here if no other is alive."""
+async def worker_at_hand(app: App | None) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+    """Gives a function, to be called again and again, that starts a worker here if no other is alive.
+
+    On a server elsewhere, without an `app`, it does nothing.
+    """
     from time import monotonic
 
     next_look: float | None = 0.0
 
     async def ensure() -> None:
         nonlocal next_look
-        if next_look is None or monotonic() < next_look:
+        if app is None or next_look is None or monotonic() < next_look:
             return
         next_look = monotonic() + _LOOK_FOR_WORKER_EVERY
         if not await app.store.queue.worker_alive():
@@ -231,7 +239,7 @@ def progress(label: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]
 
 
 async def wait_for_jobs(
-    app: App, label: str, look: Callable[[], Awaitable[tuple[int, int] | None]], *, quiet: bool
+    app: App | None, label: str, look: Callable[[], Awaitable[tuple[int, int] | None]], *, quiet: bool
 ) -> None:
     """Shows the progress until `look` returns None."""
     import asyncio

@@ -7,16 +7,7 @@ from uuid import UUID
 import click
 
 from whence.cli import options
-from whence.cli.command import (
-    App,
-    Remote,
-    find_project,
-    is_remote,
-    on_either,
-    take_only,
-    with_either,
-    works_remotely,
-)
+from whence.cli.command import Api, on_api, take_only, with_api, works_remotely
 from whence.cli.output import (
     confirm,
     counted,
@@ -31,7 +22,7 @@ from whence.errors import DocumentNotFound
 
 if TYPE_CHECKING:
     from whence.api.documents import DeletionImpact, DocumentModel
-    from whence.models import Document, JobStatus
+    from whence.models import JobStatus
 
 _OF_STATUS = "Only documents whose newest job has this status."
 _IMPACTS = {
@@ -60,9 +51,9 @@ def documents() -> None:
 @options.name
 @options.limit
 @options.json
-@on_either
+@on_api
 async def list_documents(
-    base: App | Remote,
+    api: Api,
     *,
     project: str,
     status: "JobStatus | None",
@@ -71,7 +62,7 @@ async def list_documents(
     limit: int,
 ) -> None:
     """List the documents of a project, newest first."""
-    found, total = await _page(base, project, limit=limit, status=status, types=types, name=name)
+    found, total = await _page(api, project, limit=limit, status=status, types=types, name=name)
     columns = ["ID", "STATUS", "CHUNKS", "TYPE", "NAME"]
     rows = [[one.id, one.status, one.chunk_count, one.file_type, printable(one.name)] for one in found]
     if any(one.error for one in found):
@@ -87,10 +78,10 @@ async def list_documents(
 @click.argument("document")
 @options.project
 @options.json
-@on_either
-async def show(base: App | Remote, *, document: str, project: str) -> None:
+@on_api
+async def show(api: Api, *, document: str, project: str) -> None:
     """Show a document: its origin, its chunking and its metadata."""
-    found = await _find(base, project, document)
+    found = await _find(api, project, document)
     if printed_json(found):
         return
     print_title(found.name, found.id)
@@ -106,17 +97,16 @@ async def show(base: App | Remote, *, document: str, project: str) -> None:
     required=True,
 )
 @options.json
-@on_either
-async def describe(
-    base: App | Remote, *, documents: tuple[str, ...], project: str, meta: dict[str, Any]
-) -> None:
+@on_api
+async def describe(api: Api, *, documents: tuple[str, ...], project: str, meta: dict[str, Any]) -> None:
     """Change the metadata of DOCUMENTS (ids or names) without reading them again."""
-    from whence.api.documents import DocumentDescription
+    from whence.api.documents import DocumentDescription, DocumentModel
     from whence.api.reading import read
 
     metadata = read(DocumentDescription, {"metadata": meta}).metadata
-    found = await _find_all(base, project, documents)
-    described = [await _describe(base, one, metadata) for one in found]
+    found = await _find_all(api, project, documents)
+    body = {"metadata": metadata}
+    described = [await api.send("PATCH", f"/documents/{one.id}", DocumentModel, body) for one in found]
     lines = (f"{printable(document.name)}: {on_one_line(document.metadata)}" for document in described)
     print_result(described, "\n".join(lines))
 
@@ -153,19 +143,22 @@ def delete(
     if bool(documents) == is_chosen:
         raise click.UsageError("Give documents, or options that choose them")
 
-    async def work(base: App | Remote, *, remove: bool) -> "list[DeletionImpact]":
+    async def work(api: Api, *, remove: bool) -> "list[DeletionImpact]":
+        from whence.api.documents import DeletionImpact
+
         if documents:
-            found: Sequence[Document | DocumentModel] = await _find_all(base, project, documents)
+            found = await _find_all(api, project, documents)
         else:
-            chosen = await _choose(base, project, status=status, types=types, meta=meta)
-            found = [one for one in chosen if _has_name(one.name, glob, folder)]
-        impacts = [await _impact(base, one) for one in found]
+            chosen, _ = await _page(api, project, limit=_ALL, status=status, types=types)
+            with_meta = [one for one in chosen if (meta or {}).items() <= one.metadata.items()]
+            found = [one for one in with_meta if _has_name(one.name, glob, folder)]
+        impacts = [await api.get(f"/documents/{one.id}/deletion-impact", DeletionImpact) for one in found]
         for one in found if remove else ():
-            await remove_document(base, one.id)
+            await api.client.delete_document(str(one.id))
         return impacts
 
     if not (dry_run or yes):
-        impacts = with_either(lambda base: work(base, remove=False))
+        impacts = with_api(lambda api: work(api, remove=False))
         if not impacts:
             raise DocumentNotFound("No document matches")
         for impact in impacts[:_SHOWN]:
@@ -173,7 +166,7 @@ def delete(
         if len(impacts) > _SHOWN:
             click.echo(f"… and {len(impacts) - _SHOWN} more", err=True)
         confirm(f"Delete {counted(len(impacts), 'document')}?", yes=yes)
-    impacts = with_either(lambda base: work(base, remove=not dry_run))
+    impacts = with_api(lambda api: work(api, remove=not dry_run))
     done = "Would delete" if dry_run else "Deleted"
     lines = [f"{done} {_describe_impact(impact)}" for impact in impacts[:_SHOWN]]
     if len(impacts) > _SHOWN:
@@ -182,7 +175,7 @@ def delete(
 
 
 async def _page(
-    base: App | Remote,
+    api: Api,
     project: str,
     *,
     limit: int,
@@ -190,43 +183,16 @@ async def _page(
     types: tuple[str, ...],
     name: str | None = None,
 ) -> "tuple[list[DocumentModel], int]":
-    from whence.api.documents import DocumentModel, wanted_types
+    from whence.api.documents import DocumentModel
 
-    if is_remote(base):
-        of = {"project_id": await base.project_id(project), "status": status, "name": name}
-        pages = [
-            await base.page("/documents", DocumentModel, limit=limit, file_type=one, **of)
-            for one in types or (None,)
-        ]
-        found = {one.id: one for page, _ in pages for one in page}.values()
-        newest = sorted(found, key=lambda one: one.created_at, reverse=True)
-        return newest[:limit], sum(total for _, total in pages)
-    mimes, extensions = wanted_types(types)
-    project_id = (await find_project(base, project)).id
-    views, total = await base.store.documents.page(
-        project_id, limit=limit, offset=0, status=status, mimes=mimes, extensions=extensions, name=name
-    )
-    return [DocumentModel.model_validate(view) for view in views], total
-
-
-async def _choose(
-    base: App | Remote,
-    project: str,
-    *,
-    status: "JobStatus | None",
-    types: tuple[str, ...],
-    meta: dict[str, Any] | None,
-) -> "Sequence[Document | DocumentModel]":
-    if is_remote(base):
-        found, _ = await _page(base, project, limit=_ALL, status=status, types=types)
-        return [one for one in found if (meta or {}).items() <= one.metadata.items()]
-
-    from whence.api.documents import wanted_types
-    from whence.models import Filters
-
-    mimes, extensions = wanted_types(types)
-    filters = Filters(mimes=mimes, extensions=extensions, metadata=meta)
-    return await base.store.documents.chosen((await find_project(base, project)).id, filters, status=status)
+    of = {"project_id": await api.project_id(project), "status": status, "name": name}
+    pages = [
+        await api.page("/documents", DocumentModel, limit=limit, file_type=one, **of)
+        for one in types or (None,)
+    ]
+    found = {one.id: one for page, _ in pages for one in page}.values()
+    newest = sorted(found, key=lambda one: one.created_at, reverse=True)
+    return newest[:limit], sum(total for _, total in pages)
 
 
 def _has_name(name: str, glob: str | None, folder: str | None) -> bool:
@@ -237,60 +203,22 @@ def _has_name(name: str, glob: str | None, folder: str | None) -> bool:
     return inside and (glob is None or fnmatchcase(name, glob))
 
 
-async def find_document(app: App, project: str, which: str) -> "Document":
+async def _find(api: Api, project: str, which: str) -> "DocumentModel":
     """By id, or by name if only one document has it."""
-    try:
-        return await app.store.documents.get(UUID(which))
-    except ValueError:
-        found = await app.store.documents.named((await find_project(app, project)).id, which)
-    return take_only(found, DocumentNotFound, kind="document", name=which, label=lambda one: str(one.id))
-
-
-async def _find(base: App | Remote, project: str, which: str) -> "DocumentModel":
     from whence.api.documents import DocumentModel
 
-    if not is_remote(base):
-        found = await find_document(base, project, which)
-        view = await base.store.documents.view(found.id, project_id=found.project_id)
-        return DocumentModel.model_validate(view)
     try:
-        return await base.get(f"/documents/{UUID(which)}", DocumentModel)
+        return await api.get(f"/documents/{UUID(which)}", DocumentModel)
     except ValueError:
-        near, _ = await _page(base, project, limit=_ALL, status=None, types=(), name=which)
-    named = [one for one in near if one.name == which]
+        near, _ = await _page(api, project, limit=_ALL, status=None, types=(), name=which)
+    named = sorted((one for one in near if one.name == which), key=lambda one: one.id)
     return take_only(named, DocumentNotFound, kind="document", name=which, label=lambda one: str(one.id))
 
 
-async def _find_all(base: App | Remote, project: str, which: Sequence[str]) -> "list[DocumentModel]":
+async def _find_all(api: Api, project: str, which: Sequence[str]) -> "list[DocumentModel]":
     """Finds all documents before any is changed; duplicates count once."""
-    found = [await _find(base, project, one) for one in which]
+    found = [await _find(api, project, one) for one in which]
     return list({one.id: one for one in found}.values())
-
-
-async def _describe(
-    base: App | Remote, document: "DocumentModel", metadata: dict[str, Any]
-) -> "DocumentModel":
-    from whence.api.documents import DocumentModel
-
-    if is_remote(base):
-        return await base.send("PATCH", f"/documents/{document.id}", DocumentModel, {"metadata": metadata})
-    await base.store.documents.describe(document.project_id, document.id, metadata)
-    return await _find(base, "", str(document.id))
-
-
-async def _impact(base: App | Remote, document: "Document | DocumentModel") -> "DeletionImpact":
-    from whence.api.documents import DeletionImpact
-
-    if is_remote(base):
-        return await base.get(f"/documents/{document.id}/deletion-impact", DeletionImpact)
-    return await DeletionImpact.load(base.store, await base.store.documents.get(document.id))
-
-
-async def remove_document(base: App | Remote, document_id: UUID) -> None:
-    if is_remote(base):
-        await base.client.delete_document(str(document_id))
-    else:
-        await base.remover.document(await base.store.documents.get(document_id))
 
 
 def _list_facts(found: "DocumentModel") -> list[tuple[str, str]]:

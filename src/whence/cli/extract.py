@@ -7,16 +7,16 @@ from uuid import UUID
 import click
 
 from whence.cli import options
-from whence.cli.command import EXIT_FAILED, App, Remote, find_project, is_remote, on_either, wait_for_jobs
+from whence.cli.command import EXIT_FAILED, Api, on_api, wait_for_jobs
 from whence.cli.output import counted, printable, printed_json, wants_json
+from whence.errors import DocumentNotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from whence.api.jobs import JobModel
+    from whence.extract.scheduling import Scope
 
-    from whence.api.jobs import JobModel, ReextractionAnswer
-    from whence.cli.remote_extract import RemoteOrder
-    from whence.extract.scheduling import Plan, Scope
-    from whence.models import Document, Job
+_LOOKED_AT = 20
+"""Jobs that are asked for in one round: they end in about the order in which they were queued."""
 
 _EXTRACTORS = {"model": "the model", "rules": "rules"}
 
@@ -28,9 +28,9 @@ _EXTRACTORS = {"model": "the model", "rules": "rules"}
 @options.dry_run
 @options.no_wait
 @options.json
-@on_either
+@on_api
 async def extract(
-    base: App | Remote,
+    api: Api,
     *,
     documents: tuple[UUID, ...],
     project: str,
@@ -43,9 +43,7 @@ async def extract(
     Chunks already read under the current schema are skipped. A running server does the work; without one, this command
     does. The exit code is 1 if a document could not be read.
     """
-    order: LocalOrder | RemoteOrder = await (
-        _find_there(base, project, documents) if is_remote(base) else _find(base, project, documents)
-    )
+    order = await Order.of(api, project, documents)
     scope: Scope = "all" if every else "stale"
     if dry_run:
         plan = await order.estimate(scope)
@@ -64,73 +62,80 @@ async def extract(
         raise click.exceptions.Exit(EXIT_FAILED)
 
 
-async def _find(app: App, project: str, ids: tuple[UUID, ...]) -> "LocalOrder":
-    project_id = (await find_project(app, project)).id
-    found = [await app.store.documents.get(ident, project_id=project_id) for ident in ids]
-    return LocalOrder(app, project_id, found)
-
-
-async def _find_there(remote: Remote, project: str, ids: tuple[UUID, ...]) -> "RemoteOrder":
-    from whence.cli.remote_extract import RemoteOrder
-
-    return await RemoteOrder.of(remote, project, ids)
-
-
 @dataclass(frozen=True, slots=True)
-class LocalOrder:
+class Order:
     """Documents to extract from, or the whole project."""
 
-    app: App
-    project_id: UUID
-    documents: "list[Document]"
+    api: Api
+    project: str
+    """Its path."""
+    documents: tuple[UUID, ...]
+
+    @classmethod
+    async def of(cls, api: Api, project: str, documents: tuple[UUID, ...]) -> "Order":
+        """All documents must be there, and of the project, before any is ordered."""
+        from whence.api.documents import DocumentModel
+
+        path = await api.project_path(project)
+        for ident in documents:
+            found = await api.get(f"/documents/{ident}", DocumentModel)
+            if not path.endswith(f"/{found.project_id}"):
+                raise DocumentNotFound(details={"document_id": str(ident)})
+        return cls(api, path, documents)
 
     async def place(self, scope: "Scope") -> "tuple[list[JobModel], UUID | None]":
         """The jobs, and the id of all of them as one."""
-        from whence.api.jobs import JobModel
+        from whence.api.jobs import ExtractionOrdered, ReextractionAnswer
 
-        orders = self.app.orders
-        if self.documents:
-            jobs = [await orders.document(document, scope=scope) for document in self.documents]
-        else:
-            jobs = await orders.project(self.project_id, scope=scope)
-        parent = next((job.config["parent"] for job in reversed(jobs) if "parent" in job.config), None)
-        return [JobModel.of(job) for job in jobs], parent
+        body = {"scope": scope}
+        if not self.documents:
+            made = await self.api.send("POST", f"{self.project}/reextract", ReextractionAnswer, body)
+            return [await self._job(one.job_id) for one in made.jobs], made.job_id
+        ordered = [
+            await self.api.send("POST", f"/documents/{ident}/extract", ExtractionOrdered, body)
+            for ident in self.documents
+        ]
+        return [await self._job(one.job_id) for one in ordered], None
 
     async def wait(self, jobs: "list[JobModel]", *, quiet: bool) -> "list[JobModel]":
-        from whence.api.jobs import JobModel
         from whence.models import OPEN
 
-        ids = [job.id for job in jobs]
-        now: list[Job] = []
+        now = {job.id: job for job in jobs}
 
         async def look() -> tuple[int, int] | None:
-            nonlocal now
-            now = await self.app.store.jobs.many(self.project_id, ids)
-            if not any(job.status in OPEN for job in now):
-                return None
-            return sum(job.done for job in now), sum(job.total or 0 for job in now)
+            waiting = [job.id for job in now.values() if job.status in OPEN]
+            for ident in waiting[:_LOOKED_AT]:
+                now[ident] = await self._job(ident)
+            counts = sum(job.done for job in now.values()), sum(job.total or 0 for job in now.values())
+            return counts if waiting else None
 
-        await wait_for_jobs(self.app, "Reading", look, quiet=quiet)
-        return [JobModel.of(job) for job in sorted(now, key=lambda job: job.id)]
+        await wait_for_jobs(self.api.app, "Reading", look, quiet=quiet)
+        return sorted(now.values(), key=lambda job: job.id)
 
     async def estimate(self, scope: "Scope") -> dict[str, Any]:
-        orders = self.app.orders
-        wanted: list[UUID | None] = [one.id for one in self.documents] or [None]
-        plans = [await orders.plan(self.project_id, scope=scope, document_id=one) for one in wanted]
-        model = self.app.settings.llm_model if orders.has_model else None
-        return {"project_id": self.project_id, "model": model, **added(plans)}
+        """What the documents cost together."""
+        from whence.api.jobs import ReextractionAnswer
 
+        paths = [f"/documents/{ident}" for ident in self.documents] or [self.project]
+        body = {"scope": scope, "dryRun": True}
+        plans = [await self.api.send("POST", f"{path}/reextract", ReextractionAnswer, body) for path in paths]
+        costs = [plan.cost for plan in plans if plan.cost is not None]
+        counts = ("documents", "chunks", "carried_over", "prompt_tokens", "completion_tokens")
+        total = {
+            "project_id": self.project.rpartition("/")[2],
+            "schema_version": plans[0].schema_version,
+            "extractor": plans[0].extractor,
+            **{name: sum(getattr(plan, name) for plan in plans) for name in counts},
+            "cost": sum(costs) if costs else None,
+        }
+        if (app := self.api.app) is not None:
+            total["model"] = app.settings.llm_model if app.orders.has_model else None
+        return total
 
-def added(plans: "Sequence[Plan | ReextractionAnswer]") -> dict[str, Any]:
-    """What several plans cost together."""
-    costs = [plan.cost for plan in plans if plan.cost is not None]
-    counts = ("documents", "chunks", "carried_over", "prompt_tokens", "completion_tokens")
-    return {
-        "schema_version": plans[0].schema_version,
-        "extractor": plans[0].extractor,
-        **{name: sum(getattr(plan, name) for plan in plans) for name in counts},
-        "cost": sum(costs) if costs else None,
-    }
+    async def _job(self, ident: UUID) -> "JobModel":
+        from whence.api.jobs import JobModel
+
+        return await self.api.get(f"/jobs/{ident}", JobModel)
 
 
 def _describe(job: "JobModel") -> dict[str, Any]:

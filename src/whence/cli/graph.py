@@ -1,36 +1,14 @@
-"""Shared by the commands about the graph: objects by name, and the places of claims in words."""
+"""Shared by the commands about the graph: the places of claims in words."""
 
 from typing import TYPE_CHECKING
-from uuid import UUID
 
-from whence.cli.command import App, find_project, take_only
 from whence.cli.output import page_suffix, printable
 
 if TYPE_CHECKING:
     from whence.api.claims import ClaimModel, RelationshipRef
-    from whence.models import GraphObject
 
 WIDEST = 60
 """Characters of a value in a table."""
-
-
-async def find_object(app: App, project: str, which: str) -> "GraphObject":
-    """By id, or by name or else alias if only one object has it."""
-    from whence.errors import ObjectNotFound
-    from whence.text.names import name_key
-
-    try:
-        return await app.store.graph.objects.get(UUID(which))
-    except ValueError:
-        project_id = (await find_project(app, project)).id
-    named = await app.store.graph.objects.named(project_id, [name_key(which)])
-    return take_only(
-        [one for one in named if one.name_key == name_key(which)] or named,
-        ObjectNotFound,
-        kind="object",
-        name=which,
-        label=lambda one: f"{one.id} ({printable(one.type)})",
-    )
 
 
 def describe_place(claim: "ClaimModel") -> str:

@@ -7,13 +7,12 @@ import click
 from whence.cli import options
 from whence.cli.command import (
     EXIT_FAILED,
+    Api,
     App,
-    Remote,
     find_project,
-    is_remote,
     named_project,
+    with_api,
     with_app,
-    with_either,
     works_remotely,
 )
 from whence.cli.output import confirm, counted, print_json, printable, wants_json
@@ -87,7 +86,7 @@ def ingest(
     if watch:
         with_app(lambda app: _watch(app, project, wanted), "--watch")
     elif dry_run:
-        with_either(lambda base: _show_plan(base, project, wanted))
+        with_api(lambda api: _show_plan(api, project, wanted))
     else:
         _ingest(project, wanted, prune=prune, yes=yes)
 
@@ -95,13 +94,13 @@ def ingest(
 def _ingest(project: str, wanted: "IngestRequest", *, prune: bool, yes: bool) -> None:
     from whence.cli.ingest_run import print_report
 
-    outcomes, left = with_either(lambda base: _run(base, project, wanted))
+    outcomes, left = with_api(lambda api: _run(api, project, wanted))
     if not wants_json():
         print_report(outcomes)
         _print_left(left, "" if prune else " Delete with --prune.")
     if prune and left:
         confirm(f"Delete {counted(len(left), 'document')}?", yes=yes)
-        with_either(lambda base: _remove(base, left))
+        with_api(lambda api: _remove(api, left))
     if wants_json():
         items = [outcome.as_json() for outcome in outcomes]
         print_json({"items": items, "gone": _as_json(left), "deleted": len(left) if prune else 0})
@@ -117,48 +116,44 @@ async def _watch(app: App, project: str, wanted: "IngestRequest") -> None:
     await Feed(app, await find_project(app, project), wanted, as_json=wants_json()).watch()
 
 
-async def _run(
-    base: App | Remote, project: str, wanted: "IngestRequest"
-) -> "tuple[list[FileOutcome], list[Placed]]":
+async def _run(api: Api, project: str, wanted: "IngestRequest") -> "tuple[list[FileOutcome], list[Placed]]":
     """The outcomes, and the documents whose files are gone."""
-    if is_remote(base):
-        feed = _feed(base, project, wanted)
+    if api.app is None:
+        feed = _feed(api, project, wanted)
         return await feed.once(), await feed.gone()
 
     from whence.cli.file_moves import gone
     from whence.cli.ingest_run import Feed
 
-    app = base
+    app = api.app
     found = await find_project(app, project)
     outcomes = await Feed(app, found, wanted, as_json=wants_json()).once()
     return outcomes, await gone(app, found.id, wanted.selection.paths)
 
 
-def _feed(remote: Remote, project: str, wanted: "IngestRequest") -> "RemoteFeed":
+def _feed(api: Api, project: str, wanted: "IngestRequest") -> "RemoteFeed":
     from whence.cli.remote_ingest import RemoteFeed
 
-    return RemoteFeed(remote=remote, project=named_project(project), wanted=wanted, as_json=wants_json())
+    return RemoteFeed(api=api, project=named_project(project), wanted=wanted, as_json=wants_json())
 
 
-async def _remove(base: App | Remote, documents: "list[Placed]") -> None:
+async def _remove(api: Api, documents: "list[Placed]") -> None:
     from contextlib import suppress
 
-    from whence.cli.documents import remove_document
-    from whence.errors import DocumentNotFound
     from whence_client import NotFound
 
     for one in documents:
-        with suppress(DocumentNotFound, NotFound):  # somebody else deleted it meanwhile
-            await remove_document(base, one.id)
+        with suppress(NotFound):  # somebody else deleted it meanwhile
+            await api.client.delete_document(str(one.id))
 
 
-async def _show_plan(base: App | Remote, project: str, wanted: "IngestRequest") -> None:
+async def _show_plan(api: Api, project: str, wanted: "IngestRequest") -> None:
     """Shows what would be ingested and deleted. URLs and standard input are not read."""
-    if is_remote(base):
-        feed = _feed(base, project, wanted)
+    if api.app is None:
+        feed = _feed(api, project, wanted)
         _print_plan(await feed.kinds(), await feed.gone())
     else:
-        _print_plan(*await _plan(base, project, wanted))
+        _print_plan(*await _plan(api.app, project, wanted))
 
 
 async def _plan(app: App, project: str, wanted: "IngestRequest") -> "tuple[dict[str, str], list[Placed]]":

@@ -7,9 +7,9 @@ from uuid import UUID
 import click
 
 from whence.cli import options
-from whence.cli.command import App, Remote, find_project, is_remote, on_either
+from whence.cli.command import Api, on_api
 from whence.cli.output import counted, print_result, print_rows, print_title, printable, printed_json
-from whence.errors import Conflict, JobNotFound
+from whence.errors import JobNotFound
 
 if TYPE_CHECKING:
     from whence.api.jobs import JobModel
@@ -33,9 +33,9 @@ def jobs() -> None:
 @click.option("--document", type=click.UUID, help="Only jobs of the document with this id.")
 @options.limit
 @options.json
-@on_either
+@on_api
 async def list_jobs(
-    base: App | Remote,
+    api: Api,
     *,
     project: str,
     status: "JobStatus | None",
@@ -45,7 +45,7 @@ async def list_jobs(
 ) -> None:
     """List the jobs of a project, newest first."""
     found, total = await _page(
-        base, project, limit=limit, status=status, job_type=job_type, document_id=document
+        api, project, limit=limit, status=status, job_type=job_type, document_id=document
     )
     rows = [
         (job.id, job.job_type, job.status, _progress(job), printable(job.file_name), _reason(job))
@@ -57,10 +57,10 @@ async def list_jobs(
 @jobs.command()
 @click.argument("job", type=click.UUID)
 @options.json
-@on_either
-async def show(base: App | Remote, *, job: UUID) -> None:
+@on_api
+async def show(api: Api, *, job: UUID) -> None:
     """Show a job: its progress, its times, and why it failed."""
-    found = await _get(base, job)
+    found = await _get(api, job)
     if printed_json(found):
         return
     print_title(found.file_name, found.id)
@@ -83,11 +83,11 @@ async def show(base: App | Remote, *, job: UUID) -> None:
 @options.project
 @click.option("--all", "every", is_flag=True, help="All jobs of the project that wait or run.")
 @options.json
-@on_either
-async def cancel(base: App | Remote, *, jobs: tuple[str, ...], project: str, every: bool) -> None:
+@on_api
+async def cancel(api: Api, *, jobs: tuple[str, ...], project: str, every: bool) -> None:
     """Cancel JOBS (ids). Their documents keep their last stored version."""
-    found = await _choose(base, jobs, project, ("pending", "processing") if every else ())
-    await _change(base, found, "cancel", "Cancelled", strict=not every)
+    found = await _choose(api, jobs, project, ("pending", "processing") if every else ())
+    await _change(api, found, "cancel", "Cancelled", strict=not every)
 
 
 @jobs.command()
@@ -97,39 +97,32 @@ async def cancel(base: App | Remote, *, jobs: tuple[str, ...], project: str, eve
     "--all", "every", is_flag=True, help="All failed jobs of the project that no newer one replaced."
 )
 @options.json
-@on_either
-async def retry(base: App | Remote, *, jobs: tuple[str, ...], project: str, every: bool) -> None:
+@on_api
+async def retry(api: Api, *, jobs: tuple[str, ...], project: str, every: bool) -> None:
     """Run failed or cancelled JOBS (ids) again, from their last finished step. A server or a worker runs them."""
-    found = await _choose(base, jobs, project, ("failed",) if every else ())
-    await _change(base, found, "retry", "Queued", strict=not every)
-    if not is_remote(base) and not await base.store.queue.worker_alive():
+    found = await _choose(api, jobs, project, ("failed",) if every else ())
+    await _change(api, found, "retry", "Queued", strict=not every)
+    if api.app is not None and not await api.app.store.queue.worker_alive():
         click.echo("No worker is running; `whence serve` or `whence worker` runs them.", err=True)
 
 
 async def _page(
-    base: App | Remote, project: str, *, limit: int, status: "JobStatus | None", **more: Any
+    api: Api, project: str, *, limit: int, status: "JobStatus | None", **more: Any
 ) -> "tuple[list[JobModel], int]":
     from whence.api.jobs import JobModel
 
-    if is_remote(base):
-        project_id = await base.project_id(project)
-        return await base.page("/jobs", JobModel, limit=limit, project_id=project_id, status=status, **more)
-    found, total = await base.store.jobs.page(
-        (await find_project(base, project)).id, limit=limit, offset=0, status=status, **more
-    )
-    return [JobModel.of(job) for job in found], total
+    of = {"project_id": await api.project_id(project), "status": status, **more}
+    return await api.page("/jobs", JobModel, limit=limit, **of)
 
 
-async def _get(base: App | Remote, ident: UUID) -> "JobModel":
+async def _get(api: Api, ident: UUID) -> "JobModel":
     from whence.api.jobs import JobModel
 
-    if is_remote(base):
-        return await base.get(f"/jobs/{ident}", JobModel)
-    return JobModel.of(await base.store.jobs.get(ident))
+    return await api.get(f"/jobs/{ident}", JobModel)
 
 
 async def _choose(
-    base: App | Remote, ids: Sequence[str], project: str, statuses: "Sequence[JobStatus]"
+    api: Api, ids: Sequence[str], project: str, statuses: "Sequence[JobStatus]"
 ) -> "list[JobModel]":
     """The jobs with these ids, or those of the project with these statuses. All must exist before any is changed."""
     if bool(ids) == bool(statuses):
@@ -137,10 +130,10 @@ async def _choose(
     found = [
         job
         for status in statuses
-        for job in (await _page(base, project, limit=_ALL, status=status))[0]
+        for job in (await _page(api, project, limit=_ALL, status=status))[0]
         if job.document_id is not None
     ]
-    return found or [await _get(base, _read_id(ident)) for ident in ids]
+    return found or [await _get(api, _read_id(ident)) for ident in ids]
 
 
 def _read_id(text: str) -> UUID:
@@ -153,7 +146,7 @@ def _read_id(text: str) -> UUID:
 
 
 async def _change(
-    base: App | Remote,
+    api: Api,
     found: "list[JobModel]",
     how: Literal["cancel", "retry"],
     done: str,
@@ -162,17 +155,13 @@ async def _change(
 ) -> None:
     """Not `strict`: a job that ended or was replaced meanwhile is passed over."""
     from whence.api.jobs import JobModel
-    from whence_client import Conflict as RemoteConflict
+    from whence_client import Conflict
 
     changed = []
     for job in found:
         try:
-            if is_remote(base):
-                changed.append(await base.send("POST", f"/jobs/{job.id}/{how}", JobModel))
-                continue
-            change = base.cancel if how == "cancel" else base.retry
-            changed.append(JobModel.of(await change(await base.store.jobs.get(job.id))))
-        except (Conflict, RemoteConflict):
+            changed.append(await api.send("POST", f"/jobs/{job.id}/{how}", JobModel))
+        except Conflict:
             if strict:
                 raise
     print_result(changed, f"{done} {counted(len(changed), 'job')}.")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from whence.cli import options
-from whence.cli.command import App, Remote, find_project, is_remote, on_app, on_either, works_remotely
+from whence.cli.command import Api, App, find_project, on_api, on_app, works_remotely
 from whence.cli.output import (
     confirm,
     on_one_line,
@@ -66,16 +66,12 @@ def projects() -> None:
 
 @projects.command("list")
 @options.json
-@on_either
-async def list_projects(base: App | Remote) -> None:
+@on_api
+async def list_projects(api: Api) -> None:
     """List all projects."""
     from whence.api.projects import ProjectModel
 
-    if is_remote(base):
-        models, _ = await base.page("/projects", ProjectModel, limit=_ALL)
-    else:
-        found, _ = await base.store.projects.page(limit=_ALL, offset=0)
-        models = [ProjectModel.of(project) for project in found]
+    models, _ = await api.page("/projects", ProjectModel, limit=_ALL)
     rows = [(p.id, p.name, p.description, f"{p.created_at:%Y-%m-%d}") for p in models]
     print_rows(models, ("ID", "NAME", "DESCRIPTION", "CREATED"), rows)
 
@@ -83,16 +79,14 @@ async def list_projects(base: App | Remote) -> None:
 @projects.command()
 @_project
 @options.json
-@on_either
-async def show(base: App | Remote, *, project: str) -> None:
+@on_api
+async def show(api: Api, *, project: str) -> None:
     """Show a project: its language, and how its documents are extracted."""
-    found = await _find(base, project)
+    found = await _find(api, project)
     if printed_json(found):
         return
     print_title(found.name, found.id)
-    chosen = (
-        _list_chosen(found) if is_remote(base) else _list_options(base, await find_project(base, project))
-    )
+    chosen = _list_options(api.app, await find_project(api.app, project)) if api.app else _list_chosen(found)
     for name, value in [("description", found.description or ""), *chosen]:
         click.echo(f"{name:<11} {printable(value)}".rstrip())
 
@@ -101,32 +95,25 @@ async def show(base: App | Remote, *, project: str) -> None:
 @_name
 @_choices
 @options.json
-@on_either
-async def create(base: App | Remote, /, *, name: str, **given: Any) -> None:
+@on_api
+async def create(api: Api, /, *, name: str, **given: Any) -> None:
     """Create a project. Options that are not given follow the settings."""
     from whence.api.projects import ProjectCreate, ProjectModel
     from whence.api.reading import read
 
     fields = {"name": name, **_read_fields(given)}
-    body = read(ProjectCreate, fields)
-    if is_remote(base):
-        _report(await base.send("POST", "/projects", ProjectModel, fields), "Created")
-        return
-    base.extractors.require_known(body.config.extractor)
-    made = await base.store.projects.create(
-        name=body.name, description=body.description, language=given["language"], config=body.config.chosen()
-    )
-    _report(ProjectModel.of(made), "Created")
+    read(ProjectCreate, fields)
+    _report(await api.send("POST", "/projects", ProjectModel, fields), "Created")
 
 
 @projects.command()
 @_project
 @_name
 @options.json
-@on_either
-async def rename(base: App | Remote, *, project: str, name: str) -> None:
+@on_api
+async def rename(api: Api, *, project: str, name: str) -> None:
     """Rename a project; its id stays."""
-    await _change(base, project, {"name": name}, "Renamed")
+    await _change(api, project, {"name": name}, "Renamed")
 
 
 @projects.command("set")
@@ -140,8 +127,8 @@ async def rename(base: App | Remote, *, project: str, name: str) -> None:
     "objectSimilarityThreshold. Repeatable.",
 )
 @options.json
-@on_either
-async def set_project(base: App | Remote, /, *, project: str, context: tuple[str, ...], **given: Any) -> None:
+@on_api
+async def set_project(api: Api, /, *, project: str, context: tuple[str, ...], **given: Any) -> None:
     """Change the options that are given; the others stay. `default` resets one to the settings.
 
     A new language rebuilds the text index.
@@ -150,7 +137,7 @@ async def set_project(base: App | Remote, /, *, project: str, context: tuple[str
     fields = _read_fields(given, context=shown)
     if not fields:
         raise click.UsageError("Nothing to change: give one of the options")
-    await _change(base, project, fields, "Changed")
+    await _change(api, project, fields, "Changed")
 
 
 @projects.command()
@@ -178,35 +165,26 @@ def delete(project: str, *, yes: bool) -> None:
     _delete(project)
 
 
-@on_either
-async def _delete(base: App | Remote, project: str) -> None:
-    found = await _find(base, project)
-    if is_remote(base):
-        await base.client.request("DELETE", f"/projects/{found.id}")
-    else:
-        await base.remover.project(found.id)
+@on_api
+async def _delete(api: Api, project: str) -> None:
+    found = await _find(api, project)
+    await api.client.request("DELETE", f"/projects/{found.id}")
     _report(found, "Deleted")
 
 
-async def _find(base: App | Remote, project: str) -> "ProjectModel":
+async def _find(api: Api, project: str) -> "ProjectModel":
     from whence.api.projects import ProjectModel
 
-    if is_remote(base):
-        return await base.get(f"/projects/{await base.client.project_id(project)}", ProjectModel)
-    return ProjectModel.of(await find_project(base, project))
+    return await api.get(f"/projects/{await api.find_project_id(project)}", ProjectModel)
 
 
-async def _change(base: App | Remote, project: str, fields: dict[str, Any], done: str) -> None:
+async def _change(api: Api, project: str, fields: dict[str, Any], done: str) -> None:
     from whence.api.projects import ProjectChange, ProjectModel
     from whence.api.reading import read
 
-    change = read(ProjectChange, fields)
-    if is_remote(base):
-        path = f"/projects/{await base.client.project_id(project)}"
-        _report(await base.send("PATCH", path, ProjectModel, fields), done)
-        return
-    base.extractors.require_known(change.config.extractor)
-    _report(ProjectModel.of(await change.apply(base.store, await find_project(base, project))), done)
+    read(ProjectChange, fields)
+    path = f"/projects/{await api.find_project_id(project)}"
+    _report(await api.send("PATCH", path, ProjectModel, fields), done)
 
 
 def _read_fields(given: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -22,12 +22,12 @@ from pydantic.alias_generators import to_camel
 
 from whence.api.ingest import UPLOADED
 from whence.api.jobs import JobModel
+from whence.cli.api import Api
 from whence.cli.file_moves import is_gone
 from whence.cli.files import FoundFile
 from whence.cli.ingest_run import FileOutcome, IngestRequest, bars
 from whence.cli.options import DEFAULT_STRATEGY
 from whence.cli.output import counted
-from whence.cli.remote import Remote
 from whence.cli.watching import Snapshot, look
 from whence.ingest import Receipt
 from whence.ingest.file_identity import Placed
@@ -53,7 +53,7 @@ def _here() -> str:
 
 @dataclass(slots=True, kw_only=True)
 class RemoteFeed:
-    remote: Remote
+    api: Api
     project: str | None
     wanted: IngestRequest
     as_json: bool
@@ -110,7 +110,7 @@ class RemoteFeed:
 
     async def _known(self) -> dict[str, DocumentModel]:
         """The documents that came from files of this machine, by origin."""
-        found = self.remote.client.documents(project=self.project)
+        found = self.api.client.documents(project=self.project)
         by_origin = {one["origin"] or "": one async for one in found}
         return {origin: one for origin, one in by_origin.items() if origin.startswith(f"{_here()}/")}
 
@@ -121,13 +121,13 @@ class RemoteFeed:
             document = known.get(origin_of(file.path))
             yield await self._hand_in(file.name, self._file(file, document, chunking))
         for url in self.wanted.urls:
-            sent = self.remote.client.ingest_url(
+            sent = self.api.client.ingest_url(
                 url, project=self.project, metadata=self.wanted.metadata, wait=False, **chunking
             )
             yield await self._hand_in(url, sent)
         if self.wanted.stdin:
             content = await asyncio.to_thread(sys.stdin.buffer.read)
-            sent = self.remote.client.ingest(
+            sent = self.api.client.ingest(
                 content,
                 name=self.wanted.stdin_name,
                 project=self.project,
@@ -141,8 +141,9 @@ class RemoteFeed:
         """How new documents are cut: as the command line says, else as the project does, else by paragraphs."""
         if self._given:
             return self._given
-        ident = await self.remote.found_project_id(self.project)
-        project = await self.remote.client.request("GET", f"/projects/{ident}")
+        named = self.project
+        ident = await (self.api.find_project_id(named) if named else self.api.own_project_id())
+        project = await self.api.client.request("GET", f"/projects/{ident}")
         return {} if project["config"]["chunking"] else {"chunking_strategy": DEFAULT_STRATEGY}
 
     @property
@@ -156,7 +157,7 @@ class RemoteFeed:
         self, file: FoundFile, document: DocumentModel | None, chunking: dict[str, Any]
     ) -> Ingested:
         """Uploads the file, unless its document has the same bytes and nothing else is to change."""
-        client, metadata = self.remote.client, self.wanted.metadata
+        client, metadata = self.api.client, self.wanted.metadata
         folder, _, name = file.name.rpartition("/")
         if document is None:
             return await client.ingest(
@@ -191,7 +192,7 @@ class RemoteFeed:
             raise
         except WhenceClientError as exc:
             if isinstance(exc, NoAnswer):  # it refused this file, or it is away: then this raises
-                await self.remote.client.request("GET", "/me")
+                await self.api.client.request("GET", "/me")
             return FileOutcome(source=source, reason=getattr(exc, "message", str(exc)))
         except OSError as exc:
             return FileOutcome(source=source, reason=exc.strerror or str(exc))
@@ -206,7 +207,7 @@ class RemoteFeed:
         )
         chunks = made.get("chunkCount", 0)
         if receipt.already_exists and not chunks:
-            chunks = (await self.remote.client.document(made["documentId"]))["chunk_count"]
+            chunks = (await self.api.client.document(made["documentId"]))["chunk_count"]
         return FileOutcome(source=source, receipt=receipt, status=receipt.status, chunks=chunks)
 
     async def _look(self, outcomes: list[FileOutcome]) -> None:
@@ -215,7 +216,7 @@ class RemoteFeed:
         for n in waiting:
             receipt = outcomes[n].receipt
             if receipt is not None and receipt.job_id is not None:
-                job = await self.remote.get(f"/jobs/{receipt.job_id}", JobModel)
+                job = await self.api.get(f"/jobs/{receipt.job_id}", JobModel)
                 outcomes[n] = replace(
                     outcomes[n],
                     status=job.status,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from whence.cli import options
-from whence.cli.command import App, Remote, find_project, is_remote, named_project, on_either
+from whence.cli.command import Api, find_project, named_project, on_api
 from whence.cli.output import counted, page_suffix, print_notes, printable, printed_json
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ _WEAK = {"hybrid": 0.5, "vector": 0.5, "text": 0.4}
 @click.option("--no-floor", is_flag=True, help="Show the nearest chunks, related or not.")
 @click.option("--all", "every", is_flag=True, help="Also show hits far weaker than the best.")
 @options.json
-@on_either
+@on_api
 async def search(
-    base: App | Remote,
+    api: Api,
     *,
     query: str,
     project: str,
@@ -59,7 +59,7 @@ async def search(
     filters = {"fileTypes": list(types), "documentIds": list(documents) or None, "metadata": meta}
     asked = {"query": query, "mode": mode, "limit": limit, "filters": filters, "floor": not no_floor}
     options.read_usage(SearchRequest, asked)
-    hits, notes = await _find(base, project, asked)
+    hits, notes = await _find(api, project, asked)
     if printed_json({"items": hits, "notes": notes}):
         return
     print_notes(notes)
@@ -75,17 +75,15 @@ async def search(
         click.echo(f"{counted(weak, 'weaker hit')} left out; see --all.", err=True)
 
 
-async def _find(
-    base: App | Remote, project: str, asked: dict[str, Any]
-) -> "tuple[list[HitModel], list[str]]":
+async def _find(api: Api, project: str, asked: dict[str, Any]) -> "tuple[list[HitModel], list[str]]":
     from whence.api.search import HitModel, SearchAnswer, SearchRequest
 
-    if is_remote(base):
+    if api.app is None:
         body = {**asked, "project": named_project(project)}
-        answer = await base.send("POST", "/search", SearchAnswer, body)
+        answer = await api.send("POST", "/search", SearchAnswer, body)
         return answer.items, answer.notes
     question = options.read_usage(SearchRequest, asked).question()
-    found = await base.search.find((await find_project(base, project)).id, question)
+    found = await api.app.search.find((await find_project(api.app, project)).id, question)
     return [HitModel.of(hit) for hit in found.hits], list(found.notes)
 
 

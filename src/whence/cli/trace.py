@@ -4,14 +4,14 @@ import sys
 from collections.abc import Sized
 from contextlib import suppress
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import click
 
 from whence.cli import options
-from whence.cli.command import App, Remote, is_remote, named_project, on_either
-from whence.cli.graph import describe_place, describe_relationship, describe_word, find_object
+from whence.cli.command import Api, on_api
+from whence.cli.graph import describe_place, describe_relationship, describe_word
 from whence.cli.output import on_one_line, page_suffix, printable, printed_json
 
 if TYPE_CHECKING:
@@ -29,16 +29,13 @@ _FILE_WIDTH = 10_000  # no line breaks in a file
 @click.option("--property", "property_name", metavar="NAME", help="Only this property.")
 @options.project
 @options.json
-@on_either
-async def trace(base: App | Remote, *, object: str, property_name: str | None, project: str) -> None:  # noqa: A002 - the name in the usage
+@on_api
+async def trace(api: Api, *, object: str, property_name: str | None, project: str) -> None:  # noqa: A002 - the name in the usage
     """Show the sources of OBJECT, an id or a name: each property, its values and the words that support them.
 
     With the id of a chunk or a document: the claims that it makes.
     """
-    if is_remote(base):
-        answer = await _load_remote(base, object, property_name, project)
-    else:
-        answer = await _load(base, object, property_name, project)
+    answer = await _load(api, object, property_name, project)
     claims = answer if isinstance(answer, list) else answer.sources
     _require_claims(claims, property_name)
     if not printed_json(answer):
@@ -46,45 +43,27 @@ async def trace(base: App | Remote, *, object: str, property_name: str | None, p
 
 
 async def _load(
-    app: App, which: str, property_name: str | None, project: str
+    api: Api, which: str, property_name: str | None, project: str
 ) -> "TracedObject | list[StatedClaim]":
     """The object, or the claims of a chunk or a document."""
-    from whence.api.claims import StatedClaim
+    from whence.api.claims import ClaimModel, StatedClaim
     from whence.api.graph import TracedObject
     from whence.errors import ObjectNotFound
-
-    provenance = app.store.graph.provenance
-    try:
-        found = await find_object(app, project, which)
-    except ObjectNotFound:
-        if (project_id := await _find_source(app, which)) is None:
-            raise
-        stated, _ = await provenance.stated(
-            project_id, UUID(which), property_name=property_name, limit=_MOST_CLAIMS, offset=0
-        )
-        return await StatedClaim.load(app.store, project_id, stated)
-    claims, _ = await provenance.of_object(
-        found.project_id, found.id, property_name=property_name, limit=_MOST_CLAIMS, offset=0
-    )
-    return TracedObject.traced(found, claims)
-
-
-async def _load_remote(
-    remote: Remote, which: str, property_name: str | None, project: str
-) -> "TracedObject | list[StatedClaim]":
-    from whence.api.claims import StatedClaim
-    from whence.api.graph import TracedObject
     from whence_client import NotFound
 
+    of: dict[str, Any] = {"limit": _MOST_CLAIMS, "property": property_name}
     try:
-        found = await remote.client.trace(which, property=property_name, project=named_project(project))
-        return remote.read(TracedObject, found)
-    except NotFound as missing:
+        path = await api.object_path(project, which)
+    except (ObjectNotFound, NotFound):
         for kind in ("chunks", "documents"):
             with suppress(NotFound, ValueError):
-                path = f"/{kind}/{UUID(which)}/claims"
-                return (await remote.page(path, StatedClaim, limit=_MOST_CLAIMS, property=property_name))[0]
-        raise missing from None
+                return (await api.page(f"/{kind}/{UUID(which)}/claims", StatedClaim, **of))[0]
+        raise
+    sources: dict[str, list[ClaimModel]] = {}
+    for claim in (await api.page(f"{path}/provenance", ClaimModel, **of))[0]:
+        sources.setdefault(claim.property_name, []).append(claim)
+    found = await api.client.request("GET", path)
+    return api.read(TracedObject, {**found, "sources": dict(sorted(sources.items()))})
 
 
 def _require_claims(found: Sized, property_name: str | None) -> None:
@@ -97,17 +76,6 @@ def _print_tree(tree: "Tree") -> None:
 
     width = None if sys.stdout.isatty() else _FILE_WIDTH
     Console(highlight=False, markup=False, width=width).print(tree)
-
-
-async def _find_source(app: App, which: str) -> UUID | None:
-    """The project of the chunk or document with this id."""
-    from whence.errors import ChunkNotFound, DocumentNotFound
-
-    with suppress(ValueError, ChunkNotFound):
-        return (await app.store.hits.one(str(UUID(which)), project_id=None))[0]
-    with suppress(ValueError, DocumentNotFound):
-        return (await app.store.documents.get(UUID(which))).project_id
-    return None
 
 
 def _draw_tree(found: "TracedObject") -> "Tree":

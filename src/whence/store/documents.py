@@ -159,14 +159,6 @@ WHERE d.project_id = %(project_id)s
   AND (%(updated_from)s::timestamptz IS NULL OR d.updated_at >= %(updated_from)s)
   AND (%(updated_before)s::timestamptz IS NULL OR d.updated_at < %(updated_before)s)
 """
-CHOSEN: LiteralString = f"""
-SELECT {COLUMNS} FROM kb.documents d
-LEFT JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id
-WHERE d.project_id = %(project_id)s AND {_OF_TYPE}
-  AND (%(status)s::text IS NULL OR j.status = %(status)s)
-  AND (%(metadata)s::jsonb IS NULL OR d.metadata @> %(metadata)s::jsonb)
-ORDER BY d.id
-"""
 DELETE: LiteralString = f"""{grounds.gone(_ITS_CHUNKS, "'deleted'")}
 DELETE FROM kb.documents WHERE project_id = %(project_id)s AND id = %(id)s
 """
@@ -302,14 +294,6 @@ class Documents(DocumentIdentity):
         params = fields_of(filters) | _types(filters.mimes, filters.extensions)
         ids = None if filters.document_ids is None else list(filters.document_ids)
         return await self._queries.column(MATCHING, {**params, "project_id": project_id, "document_ids": ids})
-
-    async def chosen(
-        self, project_id: UUID, filters: Filters, *, status: JobStatus | None = None
-    ) -> list[Document]:
-        """The documents of these types, with this metadata and this status of their newest job."""
-        params = _types(filters.mimes, filters.extensions) | {"metadata": filters.metadata, "status": status}
-        rows = await self._queries.all(CHOSEN, {**params, "project_id": project_id})
-        return [document_of(row) for row in rows]
 
     async def use_job(self, project_id: UUID, document_id: UUID, job_id: UUID) -> None:
         await self._queries.run(USE_JOB, {"project_id": project_id, "id": document_id, "job_id": job_id})

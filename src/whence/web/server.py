@@ -14,7 +14,7 @@ from fastapi.middleware.cors import CORSMiddleware
 from whence import __version__
 from whence.app import App
 from whence.settings import Settings
-from whence.store.keys import Caller
+from whence.store.keys import EVERYONE, Caller
 from whence.web import routes
 from whence.web.access import identify
 from whence.web.assistants.endpoint import Assistants
@@ -83,6 +83,19 @@ def create_app(
     web.middleware_stack = _with_cors(requests, settings.cors_origins) if settings.cors_origins else requests
     web.openapi = lambda: _openapi(web)  # type: ignore[method-assign]  # FastAPI's documented way to extend it
     return web
+
+
+def local_routes(app: App) -> ASGIApp:
+    """The routes for commands on the same machine: without keys, limits and audit log."""
+    web = create_app(app.settings)
+    web.state.whence, web.state.meter = app, Meter(app)
+    inner = web.build_middleware_stack()
+
+    async def call(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["app"], scope["caller"] = web, EVERYONE
+        await inner(scope, receive, send)
+
+    return call
 
 
 def _with_cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:

@@ -26,10 +26,18 @@ _PAGE = 100
 class AsyncRequests:
     """One server and its open connections."""
 
-    def __init__(self, place: Place, *, timeout: float, retries: int, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        place: Place,
+        *,
+        timeout: float,
+        retries: int,
+        headers: Mapping[str, str],
+        transport: httpx.AsyncBaseTransport | None,
+    ) -> None:
         self.url = place.url
         self._retries = retries
-        self._http = httpx.AsyncClient(**place.options(timeout))
+        self._http = httpx.AsyncClient(transport=transport, **place.options(timeout))
         self._http.headers.update(headers)
 
     async def __aenter__(self) -> Self:

@@ -6,6 +6,8 @@ from json import dumps
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
+import httpx
+
 from whence_client.requests import Requests
 from whence_client.connection import DEFAULT_RETRIES, DEFAULT_TIMEOUT, Place, is_id, open_file, without_none
 from whence_client.errors import NotFound, UnexpectedAnswer
@@ -34,7 +36,7 @@ class Client(Requests):
 
     `url` and `api_key` come from WHENCE_URL and WHENCE_API_KEY if they are not given. `project`, a name or an id, is the
     project of every request that names none. `retries` is how often a request is sent again that may be: one that
-    changes nothing, or one that the server refused with `Retry-After`.
+    changes nothing, or one that the server refused with `Retry-After`. `transport` is one of httpx, for a proxy or a test.
     """
 
     def __init__(
@@ -46,8 +48,10 @@ class Client(Requests):
         timeout: float = DEFAULT_TIMEOUT,
         retries: int = DEFAULT_RETRIES,
         headers: Mapping[str, str] | None = None,
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
-        super().__init__(Place.of(url, api_key), timeout=timeout, retries=retries, headers=headers or {})
+        options: dict[str, Any] = {"timeout": timeout, "retries": retries, "transport": transport}
+        super().__init__(Place.of(url, api_key), headers=headers or {}, **options)
         self.project = project
         self._project_ids: dict[str, str] = {}
 

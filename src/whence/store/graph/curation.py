@@ -84,8 +84,7 @@ SELECT_ONE: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.curations w
 WHERE w.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR w.project_id = %(project_id)s)
 """
-_IN_PROJECT: LiteralString = """
-FROM kb.curations w WHERE w.project_id = %(project_id)s AND (%(name_key)s::text IS NULL OR w.name_key = %(name_key)s)"""
+_IN_PROJECT: LiteralString = "FROM kb.curations w WHERE w.project_id = %(project_id)s"
 _OF_OBJECT: LiteralString = f"""
 FROM kb.curations w
 WHERE w.project_id = %(project_id)s AND EXISTS (
@@ -170,13 +169,12 @@ class Curations(Statements):
         project_id: UUID,
         *,
         object_id: UUID | None = None,
-        name_key: str | None = None,
         limit: int,
         offset: int,
         after: UUID | None = None,
     ) -> tuple[list[Curation], int]:
-        """The newest first: of a project, of everything with this name, or of an object and its relationships."""
-        params = {"project_id": project_id, "object_id": object_id, "name_key": name_key}
+        """The newest first: of a project, or of an object and its relationships."""
+        params = {"project_id": project_id, "object_id": object_id}
         source = _OF_OBJECT if object_id else _IN_PROJECT
         query = PagedQuery(_curation_of, _COLUMNS, source, "w.id DESC", is_after="w.id < %(after)s")
         return await self._queries.page(query, params, limit=limit, offset=offset, after=after)

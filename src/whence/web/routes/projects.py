@@ -24,7 +24,10 @@ async def create_project(access: Admin, body: ProjectCreate) -> Enveloped[Projec
     access.app.extractors.require_known(body.config.extractor)
     await require_allowed(body.config.lightrag_url, FetchRules.of(access.app.settings).allow)
     project = await access.store.projects.create(
-        name=body.name, description=body.description, language=body.language, config=body.config.chosen()
+        name=body.name,
+        description=body.description,
+        language=body.language if "language" in body.model_fields_set else None,
+        config=body.config.chosen(),
     )
     if key := body.config.key_change():
         await key.apply(access.store, project.id)
