@@ -200,7 +200,7 @@ class Settings:
     worker_concurrency: int = _number(8, 1, 64, "Documents that one worker ingests at once.")
     extraction_concurrency: int = _number(4, 1, 64, "Documents that one worker extracts at once.")
     pool_size: int = _number(16, 1, 1000, "Most database connections of one process.")
-    search_memory_mb: int = _number(256, 0, 100_000, "Memory for indexes of small projects, in MB.")
+    search_memory_mb: int = _number(256, 0, 100_000, "Memory for projects that are searched, in MB.")
     ef_search: int = _number(
         200, 80, 1000, "Vectors that the index of large projects compares; half of it up to 200,000 vectors."
     )

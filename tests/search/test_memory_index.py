@@ -17,7 +17,7 @@ from whence.app import App
 from whence.ingest.reembed import begin_move, move
 from whence.models import DEFAULT_PROJECT_ID, EmbeddingSpace, Filters, new_id
 from whence.providers import Embedders
-from whence.search import Question, Search, SearchResult, memory_index
+from whence.search import Question, Search, SearchResult, held_vectors, memory_index
 from whence.search.index import compact
 from whence.search.memory_index import HeldProject, Memory, hold
 from whence.settings import Secret, Settings
@@ -92,11 +92,24 @@ async def test_vectors_are_compared_beside_the_event_loop_if_they_are_many(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = await learned(library)
-    assert not held.is_slow
+    assert not held.vectors.is_slow
     at_once = told(await library.find(QUESTIONS[0]))
-    monkeypatch.setattr(memory_index, "_LOOP_NUMBERS", 1)
-    assert held.is_slow
+    monkeypatch.setattr(held_vectors, "_LOOP_NUMBERS", 1)
+    assert held.vectors.is_slow
     assert told(await library.find(QUESTIONS[0])) == at_once
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "text"])
+async def test_a_large_project_is_sketched_and_found_alike(
+    library: Library, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    monkeypatch.setattr(held_vectors, "FEW", 1)
+    monkeypatch.setattr(held_vectors, "_FOR_MEAN", 1)
+    await library.add("cats.txt", CATS)
+    assert (await learned(library)).vectors.sketches is not None
+    for query in QUESTIONS:
+        found = await library.find(query, mode=mode)
+        assert told(found) == told(await by_database(library, query, mode=mode))
 
 
 async def test_memory_finds_it_among_many_segments_with_dead_chunks(library: Library) -> None:
@@ -200,6 +213,20 @@ async def test_a_project_that_changes_all_the_time_is_not_read_all_the_time(
     memory = library.app.search._memory
     assert not memory._reading
     assert memory.get(DEFAULT_PROJECT_ID, await library.app.store.hits.setting(DEFAULT_PROJECT_ID)) is None
+
+
+async def test_a_project_that_proved_too_large_is_not_read_again(library: Library) -> None:
+    store = library.app.store
+    setting = await store.hits.setting(DEFAULT_PROJECT_ID)
+    size = (await learned(library)).size
+    memory = Memory(store, most=size - 1)
+    memory._sizes[DEFAULT_PROJECT_ID] = 1.0  # it looks smaller than it is
+    memory.learn(DEFAULT_PROJECT_ID, setting)
+    assert memory._reading
+    await asyncio.gather(*memory._reading)
+    assert memory.get(DEFAULT_PROJECT_ID, setting) is None
+    memory.learn(DEFAULT_PROJECT_ID, setting)
+    assert not memory._reading
 
 
 async def test_what_cannot_be_read_is_no_matter(settings: Settings) -> None:

@@ -3,10 +3,11 @@
 service              runs a search                       question            a question and its result
 legs                 runs text and vectors               fuse                results of both, fused
 vectors              the vector leg, HNSW indexes        bm25                the text leg
-expand               context of a chunk                  memory_index        small projects held in memory
+expand               context of a chunk                  memory_index        projects held in memory
 relevance_threshold  rejects irrelevant hits             background          calibrates an embedding space
 index                writes, merges and checks segments
 named_documents      documents that a question names
+held_vectors         vectors in memory, compared by sketches
 query                parses the query                    postings            inverted index of a segment
 query_text           questions in a message, text to embed
 vocabulary           corrects misspelt words of a question

@@ -167,7 +167,7 @@ class LegRunner:
         vector = await embedding
         if asked.held is not None:
             near = partial(asked.held.near, vector.value, limit=asked.candidates, also=also)
-            return await asyncio.to_thread(near) if asked.held.is_slow else near()
+            return await asyncio.to_thread(near) if asked.held.vectors.is_slow else near()
         return await self._vectors.nearest(
             asked.project_id,
             vector.space,

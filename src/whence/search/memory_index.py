@@ -1,4 +1,4 @@
-"""Holds small projects in memory, to rank their chunks without a database query.
+"""Holds projects in memory, to rank their chunks without a database query.
 
 The segments of a project's text index and their numbers of live chunks identify its state: the postings of a segment never
 change, its dead chunks only increase, and a chunk's vector in a space is written once. The state is read with the hits. A
@@ -16,34 +16,32 @@ from numpy.typing import NDArray
 
 from whence.background import BackgroundWork
 from whence.models import ChunkKey, EmbeddingSpace
+from whence.search.held_vectors import FEW, HeldVectors, hold_vectors, unit
 from whence.search.postings import Numbering
 from whence.store import Store
-from whence.store.halfvec import HEAD, HalfVector
+from whence.store.halfvec import HalfVector
 from whence.store.lexical import SegmentPostings, WholeSegment, state_of
 from whence.store.search_reads import Setting
 
 READING = "reading projects into memory"
 """The name of the background task."""
 
-MOST_CHUNKS = 10_000
-"""Maximum size of a project to hold. Comparing this many vectors takes less time than a database query."""
+MOST_CHUNKS = 300_000
+"""Maximum size of a project to hold: the sketches of as many vectors are compared in the time of a database query."""
 
 _UNUSED = 60.0
 """Seconds without use after which a project can be evicted for another."""
 _FORGOTTEN = 600.0
 """Seconds without use after which a project is evicted in any case."""
 _PAUSE = 5.0
-"""Minimum seconds between two reads of a project, because an ingest changes it all the time."""
+"""Minimum seconds between two reads of a project of up to `FEW` chunks, because an ingest changes it all the time."""
 
 _MOST_TRIED = 10_000
 """Maximum number of projects whose last read time is remembered."""
 _VECTOR_BYTES = 4  # for each dimension
-_LOOP_NUMBERS = 1_500_000
-"""Numbers that one thread multiplies in about a millisecond."""
-_NOWHERE = -2.0
-"""Less than any cosine."""
-
-Vectors = NDArray[np.float32]
+_SMALL_BYTES = 1.2  # the same in a project of more than `FEW` chunks
+_POSTING_BYTES = 500
+"""For each chunk, until a project's own size is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,17 +52,12 @@ class HeldProject:
     state: bytes
     segments: Sequence[WholeSegment]
     numbering: Numbering
-    vectors: Vectors
-    """Normalised vectors, by row number."""
+    vectors: HeldVectors
+    """By row number."""
     alive: NDArray[np.bool_] | None
     """Live chunks by row number; None if all are live."""
     size: int
     """Approximate size in bytes."""
-
-    @property
-    def is_slow(self) -> bool:
-        """Whether comparing all vectors takes more than about a millisecond."""
-        return self.vectors.size > _LOOP_NUMBERS
 
     def postings(self, terms: Sequence[int]) -> list[SegmentPostings]:
         return [segment.postings(terms) for segment in self.segments]
@@ -73,24 +66,22 @@ class HeldProject:
         self, vector: HalfVector, *, limit: int, also: Collection[ChunkKey] = ()
     ) -> dict[ChunkKey, float]:
         """The cosines of the nearest chunks, nearest first, then of `also`."""
-        wanted = np.frombuffer(vector, ">f2", offset=HEAD).astype(np.float32)
-        length = float(np.linalg.norm(wanted))
-        if not length:  # a zero vector has no cosine
+        wanted = unit(vector)
+        if wanted is None:
             return {}
-        cosines = (self.vectors @ (wanted / length)).astype(np.float64)
-        if self.alive is not None:
-            cosines[~self.alive] = _NOWHERE
-        numbers = np.flatnonzero(cosines > _NOWHERE)
-        if len(numbers) > limit:
-            least = np.partition(cosines, len(cosines) - limit)[-limit]
-            numbers = np.flatnonzero(cosines >= least)
-        best = sorted(zip((-cosines[numbers]).tolist(), self.numbering.ids_of(numbers), strict=True))[:limit]
+        near = self.vectors.nearest(wanted, limit, self.alive)
+        best = sorted(zip((-near.cosines).tolist(), self.numbering.ids_of(near.numbers), strict=True))[:limit]
         found = {ident: -value for value, ident in best}
-        return found | self.numbering.values_of(cosines, [ident for ident in also if ident not in found])
+        others = [ident for ident in also if ident not in found]
+        cosines = self.vectors.cosines(wanted, self.numbering.numbers_of(others))
+        return found | dict(zip(others, cosines.tolist(), strict=True))
 
 
 def hold(
-    space: EmbeddingSpace, segments: Sequence[WholeSegment], chunk_ids: bytes, numbers: bytes
+    space: EmbeddingSpace,
+    segments: Sequence[WholeSegment],
+    chunk_ids: bytes | bytearray,
+    numbers: bytes | bytearray,
 ) -> HeldProject | None:
     """Builds the snapshot; None if a live chunk has no vector or a zero vector."""
     numbering = Numbering.of(segments)
@@ -100,12 +91,11 @@ def hold(
     if not len(known):
         return None
     places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    vectors = np.frombuffer(numbers, ">f2").reshape(len(known), space.dimensions)[places].astype(np.float32)
-    lengths = np.linalg.norm(vectors, axis=1)
-    usable = (known[places] == wanted) & (lengths > 0)
+    halves = np.frombuffer(numbers, ">f2").reshape(len(known), space.dimensions)
+    vectors, usable = hold_vectors(halves, places)
+    usable &= known[places] == wanted
     if not np.all(usable if alive is None else usable | ~alive):
         return None
-    vectors /= np.where(lengths > 0, lengths, 1)[:, None]
     return HeldProject(
         space=space,
         state=state_of(segments),
@@ -127,6 +117,9 @@ class Memory:
         self._kept: dict[UUID, tuple[float, HeldProject]] = {}
         """Each with the time of its last use."""
         self._tried: dict[UUID, float] = {}
+        """When each project was last read."""
+        self._sizes: dict[UUID, float] = {}
+        """Bytes for each chunk of the projects that were read."""
         self._reading: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Lock()
 
@@ -141,16 +134,19 @@ class Memory:
         self._kept.pop(project_id, None)
 
     def learn(self, project_id: UUID, setting: Setting) -> None:
-        """Reads a small project in the background for the next searches."""
-        now = time.monotonic()
-        if setting.space is None or not 0 < setting.chunks <= MOST_CHUNKS or self.get(project_id, setting):
+        """Reads a project in the background for the next searches."""
+        now, chunks = time.monotonic(), setting.chunks
+        if setting.space is None or not 0 < chunks <= MOST_CHUNKS or self.get(project_id, setting):
             return
-        if now < self._tried.get(project_id, -_PAUSE) + _PAUSE:
+        pause = _PAUSE * max(1, chunks / FEW)
+        if now < self._tried.get(project_id, -pause) + pause:
             return
-        if not self._has_room(_VECTOR_BYTES * setting.space.dimensions * setting.chunks, now):
+        vector = (_VECTOR_BYTES if chunks <= FEW else _SMALL_BYTES) * setting.space.dimensions
+        if not self._has_room(self._sizes.get(project_id, vector + _POSTING_BYTES) * chunks, now):
             return
         if len(self._tried) >= _MOST_TRIED:
             self._tried.clear()
+            self._sizes.clear()
         self._tried[project_id] = now
         task = asyncio.create_task(self._read(project_id, setting.space))
         self._reading.add(task)
@@ -165,10 +161,13 @@ class Memory:
                     return
                 vectors = await self._store.nearest.whole(project_id, space)
                 held = await asyncio.to_thread(hold, space, segments, *vectors)
-            if held is not None and self._has_room(held.size, time.monotonic()):
+            if held is None:
+                return
+            self._sizes[project_id] = held.size / held.numbering.total
+            if self._has_room(held.size, time.monotonic()):
                 self._kept[project_id] = time.monotonic(), held
 
-    def _has_room(self, wanted: int, now: float) -> bool:
+    def _has_room(self, wanted: float, now: float) -> bool:
         """Whether `wanted` more bytes fit. Evicts unused projects to make room, the longest unused first."""
         self._kept = {ident: kept for ident, kept in self._kept.items() if kept[0] + _FORGOTTEN >= now}
         over = sum(held.size for _, held in self._kept.values()) + wanted - self._most

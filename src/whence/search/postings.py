@@ -194,12 +194,16 @@ class Numbering:
 
     def numbers_of(self, chunk_ids: Collection[ChunkKey]) -> Numbers:
         """The number of each chunk; -1 for chunks without one."""
-        wanted = np.array(list(chunk_ids), "S16")
+        wanted = list(chunk_ids)
         found = np.full(len(wanted), -1)
         for start, joined in zip(self.starts.tolist(), self.ids, strict=False):
-            ids = np.frombuffer(joined, "S16")
-            places = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
-            found = np.where(ids[places] == wanted, start + places, found)
+            first, last = joined[:16], joined[-16:]
+            # Segments seldom overlap, so most chunks are looked up in one.
+            inside = [at for at, ident in enumerate(wanted) if first <= ident <= last]
+            if inside:
+                ids, looked_up = np.frombuffer(joined, "S16"), np.array([wanted[at] for at in inside], "S16")
+                places = np.searchsorted(ids, looked_up)
+                found[inside] = np.where(ids[places] == looked_up, start + places, found[inside])
         return found
 
     def alive(self, segments: Iterable[_Segment]) -> NDArray[np.bool_] | None:

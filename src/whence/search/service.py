@@ -22,6 +22,7 @@ from whence.search.relevance_threshold import MANY, passes
 from whence.search.vectors import VectorLeg
 from whence.search.vocabulary import SpellingCorrector, replace_words
 from whence.store import Store
+from whence.store.connection import busy
 from whence.store.search_reads import SearchRead, Setting
 from whence.text.lexer import DEFAULT_LANGUAGE
 
@@ -126,9 +127,10 @@ class Search:
             documents=documents,
             held=held,
         )
-        legs, named = await asyncio.gather(
-            self._legs.run(asked), find_named(self._store, project_id, text, query.lexer)
-        )
+        with busy():  # the database looks for names while the legs are computed
+            named, legs = await asyncio.gather(
+                find_named(self._store, project_id, text, query.lexer), self._legs.run(asked)
+            )
         asked = replace(asked, named=named)
         legs = await self._legs.add_named(asked, legs)
         asked, legs = await self._correct(asked, legs)

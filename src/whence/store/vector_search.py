@@ -16,7 +16,7 @@ from psycopg import sql
 from whence.models import ChunkKey, EmbeddingSpace
 from whence.store.connection import EF_SEARCH, Connection, configure
 from whence.store.halfvec import HalfVector
-from whence.store.pool import Row, Statements, keys
+from whence.store.pool import LOWEST, Row, Statements, keys
 
 _EXACT: LiteralString = """
 SELECT uuid_send(v.id), (v.embedding <=> %(vector)s::halfvec) + 0 AS distance
@@ -67,8 +67,9 @@ WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s AND v.id = ANY
 WHOLE: LiteralString = """
 SELECT string_agg(uuid_send(v.id), ''::bytea ORDER BY v.id),
        string_agg(substring(halfvec_send(v.embedding) FROM 5), ''::bytea ORDER BY v.id)
-FROM kb.chunk_vectors v
-WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s
+FROM (SELECT id, embedding FROM kb.chunk_vectors
+      WHERE project_id = %(project_id)s AND space_id = %(space_id)s AND id > %(after)s
+      ORDER BY id LIMIT %(limit)s) v
 """
 COUNT: LiteralString = """
 SELECT count(*) FROM (
@@ -104,6 +105,7 @@ ORDER BY s.id
 _PREFIX = "chunk_vectors_hnsw_"
 _ROW = 400  # bytes of graph per vector, without its dimensions
 _LEAST, _MOST = 64, 2048  # MB of memory for a build
+_AT_ONCE = 10_000  # vectors that one statement reads
 _LOCK = 6_402_373_705  # an arbitrary key of an advisory lock
 
 Way = Literal["exact", "indexed"]
@@ -160,10 +162,18 @@ class Nearest(Statements):
         params = {"project_id": project_id, "space_id": space.id, "vector": vector, "ids": keys(ids)}
         return cast("list[tuple[ChunkKey, float]]", await self._queries.all(DISTANCES, params))
 
-    async def whole(self, project_id: UUID, space: EmbeddingSpace) -> tuple[bytes, bytes]:
+    async def whole(self, project_id: UUID, space: EmbeddingSpace) -> tuple[bytearray, bytearray]:
         """All vectors: chunk ids, ascending, 16 bytes each, and values of two bytes each, big-endian."""
-        row = await self._queries.one(WHOLE, {"project_id": project_id, "space_id": space.id})
-        return (row[0] or b"", row[1] or b"") if row else (b"", b"")
+        ids, numbers = bytearray(), bytearray()
+        params = {"project_id": project_id, "space_id": space.id, "limit": _AT_ONCE}
+        after = LOWEST
+        while row := await self._queries.one(WHOLE, {**params, "after": after}):
+            if row[0] is None:
+                break
+            ids += row[0]
+            numbers += row[1]
+            after = UUID(bytes=row[0][-16:])
+        return ids, numbers
 
     async def count(
         self,
