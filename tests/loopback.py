@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -54,6 +55,31 @@ Behaviour = Callable[[Request], Reply | Stream | None]
 
 def garbage(body: bytes = b"<html>It works!</html>") -> Behaviour:
     return lambda _: Reply(body=body)
+
+
+@contextmanager
+def always(body: bytes) -> Iterator[str]:
+    """The address of a server that has the same answer to every request."""
+
+    class Same(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_PUT = do_GET  # noqa: N815 - names of the base class
+
+        def log_message(self, *_: Any) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Same)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def status(code: int, *, retry_after: str | None = None, message: str = "no") -> Behaviour:

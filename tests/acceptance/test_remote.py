@@ -13,7 +13,7 @@ import httpx
 import pytest
 from tests.acceptance.conftest import Installation
 from tests.acceptance.forkserver import ForkServer
-from tests.loopback import Loopback, Reply, garbage, hang_up
+from tests.loopback import Loopback, Reply, always, garbage, hang_up
 
 from whence.cli.remote import explained
 from whence_client.connection import explain
@@ -211,6 +211,13 @@ def test_what_is_no_server_of_this_version(here: Installation) -> None:
         assert here.refused(*asked).endswith("It may be older or newer than this command.")
         other.default = hang_up
         assert f"The connection to {asked[-1]} broke" in here.refused(*asked)
+
+
+def test_a_server_of_something_else(here: Installation) -> None:
+    with always(b'{"hello": 1}') as url:
+        for command in (("documents", "list"), ("schema", "show"), ("ingest", __file__)):
+            assert "or none of Whence" in here.refused(*command, "--server", url)
+        assert "ended before the answer was whole" in here.refused("ask", "x", "--server", url)
 
 
 class _Breaking(BaseHTTPRequestHandler):

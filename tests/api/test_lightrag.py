@@ -140,6 +140,23 @@ async def test_every_surface_has_it(client: httpx.AsyncClient, project: str) -> 
     answer = await client.post("/v1/responses", json={"model": project, "input": QUESTION})
     (content,) = answer.raise_for_status().json()["output"][0]["content"]
     assert [one["title"] for one in content["annotations"]] == ["leave.md", "elsewhere.md"]
+    arguments = {"question": QUESTION, "project": project}
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "ask", "arguments": arguments},
+    }
+    answer = await client.post("/mcp", json=call)
+    ours, theirs = answer.raise_for_status().json()["result"]["structuredContent"]["citations"]
+    assert (ours["number"], ours["file"], theirs["number"], theirs["file"]) == (
+        1,
+        "leave.md",
+        2,
+        "elsewhere.md",
+    )
+    assert "/d/" in ours["url"]
+    assert theirs["url"] == f"urn:lightrag:{FOREIGN}"
 
 
 async def test_a_stored_answer_keeps_it_and_the_next_question_its_citations(

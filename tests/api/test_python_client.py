@@ -3,13 +3,15 @@
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any, ClassVar
 
 import pytest
+from tests.api.chatting import ABSENT
+from tests.loopback import always
 from tools import client_types
 
 import whence_client
@@ -131,6 +133,42 @@ def test_a_refused_request_is_sent_again_but_not_for_ever(flaky: Client) -> None
     with pytest.raises(whence_client.UnexpectedAnswer, match="HTTP 500"):
         flaky.ingest_text("x")
     assert len(_Flaky.seen) == 7
+
+
+FOREIGN = (
+    b"",
+    b"null",
+    b"{}",
+    b'{"success": true, "data": null}',
+    b'{"success": true, "data": {"items": null, "pagination": null}}',
+    b'{"success": true, "data": {"items": [1], "pagination": {}}}',
+    b"event: done\ndata: {}\n\n",
+    b"event: sources\ndata: []\n\n",
+    b"event: token\ndata: 5\n\n",
+    b"event: error\ndata: 5\n\n",
+    b'event: done\ndata: {"resp',
+)
+"""Answers of other servers, and of versions that nobody knows."""
+
+
+@pytest.mark.parametrize("body", FOREIGN)
+def test_answers_of_other_servers(body: bytes) -> None:
+    calls: list[Callable[[Client], Any]] = [
+        lambda client: client.search("x"),
+        lambda client: client.ask("x"),
+        lambda client: list(client.stream("x")),
+        lambda client: client.trace("x"),
+        lambda client: client.trace(ABSENT),
+        lambda client: client.ingest(b"x", name="x.md"),
+        lambda client: client.ingest_text("x"),
+        lambda client: client.update_document(ABSENT, b"x", name="x.md"),
+        lambda client: list(client.documents(project="p")),
+        lambda client: client.wait_for_job(ABSENT),
+    ]
+    with always(body) as url, Client(url, "", retries=0) as client:
+        for call in calls:
+            with pytest.raises(whence_client.UnexpectedAnswer):
+                call(client)
 
 
 def test_a_server_that_is_not_there_and_a_wrong_address() -> None:

@@ -102,6 +102,13 @@ class StyledAnswer:
             for one in answer.citations
         ]
 
+    def number(self, one: Citation) -> int:
+        """The number that its source has in this text."""
+        return self._numbers(one.chunk_id or "")
+
+    def url(self, one: Citation) -> str:
+        return self._url(one.chunk_id or "", one)
+
     def _mark(self, one: Cited) -> str:
         if self._style == "none":
             return ""

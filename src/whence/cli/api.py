@@ -1,6 +1,5 @@
 """The API as commands use it: that of a server elsewhere, or of the application in this process."""
 
-from collections.abc import AsyncIterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
@@ -50,15 +49,10 @@ class Api:
         total = limit
         while len(found) < min(limit, total):
             part = {"limit": min(limit - len(found), _PAGE), "offset": len(found), **_given(query)}
-            got = await self.client.request("GET", path, params=part)
+            got = await self.client.request("GET", path, params=part, has=("items", "pagination"))
             found += [self.read(shape, item) for item in got["items"]]
             total = got["pagination"]["total"] if got["items"] else len(found)
         return found, total
-
-    async def stream_chat(self, body: dict[str, Any]) -> AsyncIterator[tuple[str, Any]]:
-        """The events of a streamed answer, each with its name."""
-        async for event in self.client.events("POST", "/chat", json={**body, "stream": True}):
-            yield event
 
     async def find_project_id(self, project: str) -> str:
         """The id of a project by its name or id."""
@@ -75,7 +69,7 @@ class Api:
 
     async def own_project_id(self) -> str:
         """The key's own project, else the default one."""
-        own = (await self.client.request("GET", "/me"))["project_id"]
+        own = (await self.client.request("GET", "/me", has=("project_id",)))["project_id"]
         return own or await self.find_project_id("default")
 
     async def object_id(self, project: str, which: str) -> str:

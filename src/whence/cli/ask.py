@@ -188,7 +188,7 @@ async def _stream(
     from whence.store.keys import EVERYONE
 
     if api.app is None:
-        async for name, event in api.stream_chat(_as_request(asked, project)):
+        async for name, event in api.client.chat_events(_as_request(asked, project)):
             if name == "sources":
                 yield api.read(SourcesEvent, event).sources
             elif name == "token":

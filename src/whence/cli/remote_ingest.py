@@ -143,7 +143,7 @@ class RemoteFeed:
             return self._given
         named = self.project
         ident = await (self.api.find_project_id(named) if named else self.api.own_project_id())
-        project = await self.api.client.request("GET", f"/projects/{ident}")
+        project = await self.api.client.request("GET", f"/projects/{ident}", has=("config",))
         return {} if project["config"]["chunking"] else {"chunking_strategy": DEFAULT_STRATEGY}
 
     @property

@@ -1,7 +1,7 @@
 """Sends requests of the asynchronous client. `requests.py`, for the synchronous one, is generated from this module."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -51,17 +51,20 @@ class AsyncRequests:
     async def aclose(self) -> None:
         await self._http.aclose()
 
-    async def request(self, method: str, path: str, *, idempotent: bool = False, **options: Any) -> Any:
+    async def request(
+        self, method: str, path: str, *, idempotent: bool = False, has: Sequence[str] = (), **options: Any
+    ) -> Any:
         """The `data` of any route below `/api/v1`.
 
-        `options` are those of httpx; null values of `json` are left out. `idempotent`: it may be sent twice.
+        `options` are those of httpx; null values of `json` are left out. `idempotent`: it may be sent twice. `has`: the
+        fields without which the answer is not one of Whence.
         """
         async with self._open(method, path, idempotent=idempotent, **options) as answer:
             try:
                 await answer.aread()
             except httpx.HTTPError as exc:
                 raise explain(exc, self.url) from exc
-            return read_answer(answer, self.url)
+            return read_answer(answer, self.url, has)
 
     async def stream_bytes(self, method: str, path: str, **options: Any) -> AsyncIterator[bytes]:
         """The body of an answer as it comes in."""
@@ -84,7 +87,7 @@ class AsyncRequests:
         given: dict[str, Any] = {"limit": _PAGE, **without_none(query)}
         count = 0
         while True:
-            page = await self.request("GET", path, params=given)
+            page = await self.request("GET", path, params=given, has=("items", "pagination"))
             for item in page["items"]:
                 yield item
             count += len(page["items"])

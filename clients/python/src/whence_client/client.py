@@ -2,16 +2,24 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from json import dumps
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 import httpx
 
 from whence_client.requests import Requests
-from whence_client.connection import DEFAULT_RETRIES, DEFAULT_TIMEOUT, Place, is_id, open_file, without_none
+from whence_client.connection import (
+    DEFAULT_RETRIES,
+    DEFAULT_TIMEOUT,
+    Place,
+    form_fields,
+    is_id,
+    open_file,
+    require_fields,
+    without_none,
+)
 from whence_client.errors import NotFound, UnexpectedAnswer
-from whence_client.events import AnswerEvent, read_event
+from whence_client.events import ANSWER, EVENTS, AnswerEvent, read_event
 from whence_client.types import (
     AnswerModel,
     ChatAnswer,
@@ -29,6 +37,8 @@ from whence_client.types import (
 )
 
 _LOOK_EVERY = 0.3
+_DOCUMENT, _JOB = ("id", "error", "chunk_count"), ("id", "status")
+_RECEIPT = ("jobId", "documentId")
 
 
 class Client(Requests):
@@ -71,20 +81,12 @@ class Client(Requests):
         expand: ContextChoice | None = None,
     ) -> SearchAnswer:
         """The chunks that are relevant to the query, the best first. `expand` adds the context of each."""
-        body: dict[str, Any] = {
-            "query": query,
-            "project": project or self.project,
-            "mode": mode,
-            "limit": limit,
-        }
-        body |= {
-            "offset": offset,
-            "floor": floor,
-            "minScore": min_score,
-            "filters": filters,
-            "expand": expand,
-        }
-        found: SearchAnswer = self.request("POST", "/search", json=body, idempotent=True)
+        body: dict[str, Any] = {"query": query, "project": project or self.project, "mode": mode}
+        body |= {"limit": limit, "offset": offset, "floor": floor, "minScore": min_score}
+        body |= {"filters": filters, "expand": expand}
+        found: SearchAnswer = self.request(
+            "POST", "/search", json=body, idempotent=True, has=("items",)
+        )
         return found
 
     def ask(
@@ -100,14 +102,10 @@ class Client(Requests):
         store: bool | None = None,
     ) -> ChatAnswer:
         """An answer from the documents. Citations in `response` are ids of chunks; `citations` has the quotes."""
-        body: dict[str, Any] = {
-            "message": message,
-            "project": project or self.project,
-            "history": history,
-            "limit": limit,
-        }
-        body |= {"filters": filters, "verify": verify, "conversationId": conversation_id, "store": store}
-        answer: ChatAnswer = self.request("POST", "/chat", json={**body, "stream": False})
+        body: dict[str, Any] = {"message": message, "project": project or self.project, "history": history}
+        body |= {"limit": limit, "filters": filters, "verify": verify}
+        body |= {"conversationId": conversation_id, "store": store}
+        answer: ChatAnswer = self.request("POST", "/chat", json={**body, "stream": False}, has=ANSWER)
         return answer
 
     def stream(
@@ -123,17 +121,19 @@ class Client(Requests):
         store: bool | None = None,
     ) -> Iterator[AnswerEvent]:
         """Like `ask`, as it is written: `SourcesFound`, many `Token`, `Done`, perhaps `Verified`."""
-        body: dict[str, Any] = {
-            "message": message,
-            "project": project or self.project,
-            "history": history,
-            "limit": limit,
-        }
-        body |= {"filters": filters, "verify": verify, "conversationId": conversation_id, "store": store}
-        is_done = False
-        for name, data in self.events("POST", "/chat", json={**body, "stream": True}):
+        body: dict[str, Any] = {"message": message, "project": project or self.project, "history": history}
+        body |= {"limit": limit, "filters": filters, "verify": verify}
+        body |= {"conversationId": conversation_id, "store": store}
+        for name, data in self.chat_events(body):
             if (event := read_event(name, data)) is not None:
                 yield event
+
+    def chat_events(self, body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """The name and the JSON of each event of a streamed answer to a request for `/chat`."""
+        is_done = False
+        for name, data in self.events("POST", "/chat", json={**body, "stream": True}):
+            require_fields(data, EVENTS.get(name, ()), f"The event {name!r} of {self.url}")
+            yield name, data
             is_done = is_done or name == "done"
         if not is_done:
             raise UnexpectedAnswer(f"The stream of {self.url} ended before the answer was whole")
@@ -147,7 +147,7 @@ class Client(Requests):
         sources: dict[str, list[ClaimModel]] = {}
         for claim in sorted(claims, key=lambda claim: claim["property_name"] != "name"):
             sources.setdefault(claim["property_name"], []).append(claim)
-        answer: ObjectAnswer = self.request("GET", f"/objects/{found['id']}")
+        answer: ObjectAnswer = self.request("GET", f"/objects/{found['id']}", has=("id", "sources"))
         return {**answer, "sources": sources}
 
     # --- documents ---
@@ -172,22 +172,21 @@ class Client(Requests):
         With `wait` it returns when the document was ingested or has failed, which `status` says.
         """
         given, content = open_file(file, name)
-        fields = {
-            "projectId": self.project_id(project),
-            "folder": folder,
-            "origin": origin,
-            "metadata": None if metadata is None else dumps(metadata),
-            "chunkingStrategy": chunking_strategy,
-            "chunkingOptions": None if chunking_options is None else dumps(chunking_options),
-        }
+        fields = {"projectId": self.project_id(project), "folder": folder, "origin": origin}
+        fields |= form_fields(metadata, chunking_strategy, chunking_options)
         try:
             sent = self.request(
-                "POST", "/ingest/upload", data=without_none(fields), files={"file": (given, content)}
+                "POST",
+                "/ingest/upload",
+                data=without_none(fields),
+                files={"file": (given, content)},
+                has=("items",),
             )
         finally:
             if isinstance(file, str | Path):
                 content.close()
-        made: Ingested = sent["items"][0]
+        made: Ingested = (sent["items"] or [{}])[0]
+        require_fields(made, _RECEIPT, f"The answer of {self.url}")
         return self._when_done(made) if wait else made
 
     def ingest_text(
@@ -209,7 +208,7 @@ class Client(Requests):
             "metadata": metadata,
         }
         body |= {"chunkingStrategy": chunking_strategy, "chunkingOptions": chunking_options}
-        made: Ingested = self.request("POST", "/ingest/text", json=body)
+        made: Ingested = self.request("POST", "/ingest/text", json=body, has=_RECEIPT)
         return self._when_done(made) if wait else made
 
     def ingest_url(
@@ -225,7 +224,7 @@ class Client(Requests):
         """Has the server fetch a URL and ingest what it answers with."""
         body: dict[str, Any] = {"url": url, "projectId": self.project_id(project), "metadata": metadata}
         body |= {"chunkingStrategy": chunking_strategy, "chunkingOptions": chunking_options}
-        made: Ingested = self.request("POST", "/ingest/url", json=body)
+        made: Ingested = self.request("POST", "/ingest/url", json=body, has=_RECEIPT)
         return self._when_done(made) if wait else made
 
     def documents(
@@ -247,7 +246,7 @@ class Client(Requests):
             yield found
 
     def document(self, document_id: str) -> DocumentModel:
-        found: DocumentModel = self.request("GET", f"/documents/{document_id}")
+        found: DocumentModel = self.request("GET", f"/documents/{document_id}", has=_DOCUMENT)
         return found
 
     def update_document(
@@ -263,22 +262,19 @@ class Client(Requests):
     ) -> Ingested:
         """Gives a document new content; its id stays. What is not given stays as it is."""
         given, content = open_file(file, name)
-        fields = {
-            "name": name,
-            "metadata": None if metadata is None else dumps(metadata),
-            "chunkingStrategy": chunking_strategy,
-            "chunkingOptions": None if chunking_options is None else dumps(chunking_options),
-        }
+        fields = {"name": name, **form_fields(metadata, chunking_strategy, chunking_options)}
         path, files = f"/documents/{document_id}", {"file": (given, content)}
         try:
-            made: Ingested = self.request("PUT", path, data=without_none(fields), files=files)
+            made: Ingested = self.request(
+                "PUT", path, data=without_none(fields), files=files, has=_RECEIPT
+            )
         finally:
             if isinstance(file, str | Path):
                 content.close()
         return self._when_done(made) if wait else made
 
     def delete_document(self, document_id: str) -> DocumentModel:
-        gone: DocumentModel = self.request("DELETE", f"/documents/{document_id}")
+        gone: DocumentModel = self.request("DELETE", f"/documents/{document_id}", has=_DOCUMENT)
         return gone
 
     # --- jobs ---
@@ -302,15 +298,15 @@ class Client(Requests):
             yield found
 
     def job(self, job_id: str) -> JobModel:
-        found: JobModel = self.request("GET", f"/jobs/{job_id}")
+        found: JobModel = self.request("GET", f"/jobs/{job_id}", has=_JOB)
         return found
 
     def cancel_job(self, job_id: str) -> JobModel:
-        changed: JobModel = self.request("POST", f"/jobs/{job_id}/cancel")
+        changed: JobModel = self.request("POST", f"/jobs/{job_id}/cancel", has=_JOB)
         return changed
 
     def retry_job(self, job_id: str) -> JobModel:
-        changed: JobModel = self.request("POST", f"/jobs/{job_id}/retry")
+        changed: JobModel = self.request("POST", f"/jobs/{job_id}/retry", has=_JOB)
         return changed
 
     def wait_for_job(self, job_id: str) -> JobModel:
@@ -350,7 +346,7 @@ class Client(Requests):
     def find_object(self, which: str, *, project: str | None = None) -> ObjectModel:
         """An object by its id, or by its name or another name of it if only one has it."""
         if is_id(which):
-            found: ObjectModel = self.request("GET", f"/objects/{which}")
+            found: ObjectModel = self.request("GET", f"/objects/{which}", has=("id", "name"))
             return found
         key = which.casefold()
         near = [one for one in self.objects(name=which, project=project)]

@@ -1,8 +1,9 @@
 """What both clients share: the address and key of the server, and reading its answers."""
 
+import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -110,8 +111,8 @@ def require_ok(answer: httpx.Response, url: str) -> None:
     )
 
 
-def read_answer(answer: httpx.Response, url: str) -> Any:
-    """The JSON of an answer, without its envelope."""
+def read_answer(answer: httpx.Response, url: str, has: Sequence[str]) -> Any:
+    """The JSON of an answer, without its envelope, if it has these fields."""
     require_ok(answer, url)
     try:
         body = answer.json()
@@ -119,7 +120,39 @@ def read_answer(answer: httpx.Response, url: str) -> Any:
         body = None
     if not isinstance(body, dict):
         raise UnexpectedAnswer(f"{url} does not answer with JSON as a Whence server does; check the address")
-    return body["data"] if body.get("success") is True and "data" in body else body
+    found = body["data"] if body.get("success") is True and "data" in body else body
+    require_fields(found, has, f"The answer of {url}")
+    return found
+
+
+def require_fields(found: Any, has: Sequence[str], what: str) -> None:
+    """Raises UnexpectedAnswer if a field is missing, or if a list has no objects or no count."""
+    listed = {"items": _are_objects, "pagination": _counts}
+    is_whole = not has or (isinstance(found, dict) and all(name in found for name in has))
+    if is_whole and all(listed[name](found[name]) for name in has if name in listed):
+        return
+    raise UnexpectedAnswer(
+        f"{what} has no valid {', '.join(has)}. The server may be older or newer than this client, or none of Whence."
+    )
+
+
+def _are_objects(items: Any) -> bool:
+    return isinstance(items, list) and all(isinstance(one, dict) for one in items)
+
+
+def _counts(pagination: Any) -> bool:
+    return isinstance(pagination, dict) and {"total", "has_more"} <= pagination.keys()
+
+
+def form_fields(
+    metadata: Mapping[str, Any] | None, strategy: str | None, options: Mapping[str, int] | None
+) -> dict[str, str | None]:
+    """How to describe and cut a document, as fields of a form: objects are JSON."""
+    return {
+        "metadata": None if metadata is None else json.dumps(metadata),
+        "chunkingStrategy": strategy,
+        "chunkingOptions": None if options is None else json.dumps(options),
+    }
 
 
 def open_file(file: str | Path | bytes | BinaryIO, name: str | None) -> tuple[str, Any]:

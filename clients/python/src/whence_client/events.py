@@ -42,6 +42,16 @@ class Verified:
 
 AnswerEvent = SourcesFound | Token | Done | Verified
 
+ANSWER = ("response", "sources", "citations")
+"""Fields that every answer has."""
+EVENTS = {
+    "sources": ("sources", "model"),
+    "token": ("text",),
+    "done": ANSWER,
+    "verified": ("citations", "notes"),
+}
+"""Fields that every event of a kind has."""
+
 
 def read_event(name: str, body: Any) -> AnswerEvent | None:
     """The event; None for one of a newer server."""

@@ -1,7 +1,7 @@
 """Generated from `aio_requests.py` by `make client`; do not edit."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -51,17 +51,20 @@ class Requests:
     def close(self) -> None:
         self._http.close()
 
-    def request(self, method: str, path: str, *, idempotent: bool = False, **options: Any) -> Any:
+    def request(
+        self, method: str, path: str, *, idempotent: bool = False, has: Sequence[str] = (), **options: Any
+    ) -> Any:
         """The `data` of any route below `/api/v1`.
 
-        `options` are those of httpx; null values of `json` are left out. `idempotent`: it may be sent twice.
+        `options` are those of httpx; null values of `json` are left out. `idempotent`: it may be sent twice. `has`: the
+        fields without which the answer is not one of Whence.
         """
         with self._open(method, path, idempotent=idempotent, **options) as answer:
             try:
                 answer.read()
             except httpx.HTTPError as exc:
                 raise explain(exc, self.url) from exc
-            return read_answer(answer, self.url)
+            return read_answer(answer, self.url, has)
 
     def stream_bytes(self, method: str, path: str, **options: Any) -> Iterator[bytes]:
         """The body of an answer as it comes in."""
@@ -84,7 +87,7 @@ class Requests:
         given: dict[str, Any] = {"limit": _PAGE, **without_none(query)}
         count = 0
         while True:
-            page = self.request("GET", path, params=given)
+            page = self.request("GET", path, params=given, has=("items", "pagination"))
             for item in page["items"]:
                 yield item
             count += len(page["items"])

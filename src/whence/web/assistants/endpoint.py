@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from whence import links
 from whence.errors import NotFound
+from whence.store.keys import Caller
 from whence.web.access import Access
 from whence.web.middleware import MCP, MCP_METADATA, ASGIApp, Receive, Scope, Send
 from whence.web.responses import encode
@@ -29,7 +30,8 @@ class Assistants:
         self._web = web
         self._allow_writes = allow_writes
         self._is_wanted = asyncio.Event()
-        self._app: asyncio.Future[ASGIApp]
+        self._apps: asyncio.Future[dict[bool, ASGIApp]]
+        """One for keys that may write, if that is allowed, and one for all others."""
         self.routes: list[BaseRoute] = [
             Route(MCP, _Endpoint(self), methods=["POST"], include_in_schema=False),
             Route(MCP_METADATA, self._describe, include_in_schema=False),
@@ -37,7 +39,7 @@ class Assistants:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        self._app = asyncio.get_running_loop().create_future()
+        self._apps = asyncio.get_running_loop().create_future()
         is_ending = asyncio.Event()
         serving = asyncio.create_task(self._serve(is_ending))
         try:
@@ -53,15 +55,20 @@ class Assistants:
         if is_ending.is_set():
             return
         loaded = await asyncio.to_thread(import_module, "whence.web.assistants.tools")
-        server = loaded.make_server(self._access, allow_writes=self._allow_writes)
-        app = loaded.http_app(server)
-        async with server.session_manager.run():
-            self._app.set_result(app)
+        apps = {}
+        async with AsyncExitStack() as stack:
+            for allow_writes in {False, self._allow_writes}:
+                server = loaded.make_server(self._access, allow_writes=allow_writes)
+                apps[allow_writes] = loaded.http_app(server)
+                await stack.enter_async_context(server.session_manager.run())
+            self._apps.set_result(apps)
             await is_ending.wait()
 
-    async def app(self) -> ASGIApp:
+    async def app(self, caller: Caller) -> ASGIApp:
+        """The application with the tools that the caller may use."""
         self._is_wanted.set()
-        return await asyncio.shield(self._app)
+        apps = await asyncio.shield(self._apps)
+        return apps[self._allow_writes and caller.may("write")]
 
     def _access(self, ctx: "Context[Any, Any]") -> Access:
         """The caller, whom the middleware identified."""
@@ -91,5 +98,5 @@ class _Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if find_spec("mcp") is None:
             raise NotFound(_MISSING, details={"route": f"{scope['method']} {MCP}"})
-        app = await self._assistants.app()
+        app = await self._assistants.app(scope["caller"])
         await app(scope, receive, send)

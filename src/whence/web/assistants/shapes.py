@@ -77,24 +77,20 @@ class AskedAnswer(BaseModel):
     def of(cls, answer: Answer) -> Self:
         styled = StyledAnswer(answer.sources, "number", footnotes=False)
         text = styled.whole(answer)
-        numbers: dict[str, int] = {}
         names = {source.id: source.name for source in answer.sources}
-        cited = []
-        for one in styled.citations(answer):
-            if one.chunk_id is None:
-                continue
-            ident = str(one.chunk_id)
-            cited.append(
-                AskedCitation(
-                    number=numbers.setdefault(ident, len(numbers) + 1),
-                    sentence=text[one.response_start : one.response_end].strip(),
-                    quote=one.quote,
-                    file=names[ident],
-                    page=one.page,
-                    url=one.url or link(f"/d/{one.document_id or ''}"),
-                    supported=one.supported,
-                )
+        cited = [
+            AskedCitation(
+                number=styled.number(one),
+                sentence=text[place.response_start : place.response_end].strip(),
+                quote=one.quote,
+                file=names[one.chunk_id],
+                page=one.page,
+                url=styled.url(one),
+                supported=place.supported,
             )
+            for one, place in zip(answer.citations, styled.citations(answer), strict=True)
+            if one.chunk_id is not None
+        ]
         return cls(answer=text, citations=cited, notes=list(answer.notes))
 
 

@@ -11,7 +11,7 @@ import orjson
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
 from pydantic import Field
 from starlette.types import ASGIApp
 
@@ -24,6 +24,7 @@ from whence.models import MAX_NAME, GraphObject, grounded
 from whence.search import MAX_QUERY, Hit, Question
 from whence.text.names import name_key
 from whence.web.access import Access
+from whence.web.assistants.schemas import shortened
 from whence.web.assistants.shapes import (
     DATA,
     AskedAnswer,
@@ -59,16 +60,28 @@ _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False)
 _NO_NUL = r"^[^\x00]*$"
 _MAX_URL = 8_000
 _Short = Annotated[str, Field(max_length=MAX_NAME, pattern=_NO_NUL)]
-ProjectName = Annotated[
-    _Short | None, Field(description="Name or id; default: the key's own, else `default`.")
-]
-ObjectName = Annotated[_Short, Field(description="Name or id of an object of the graph.")]
+ProjectName = Annotated[_Short | None, Field(description="Name or id.")]
+ObjectName = Annotated[_Short, Field(description="Name or id.")]
 QuestionText = Annotated[str, Field(min_length=1, max_length=MAX_QUERY, pattern=_NO_NUL)]
+
+
+class _Server(MCPServer):
+    async def list_tools(self) -> list[Tool]:
+        """The tools with short schemas, as an assistant reads them with each question. Arguments are checked by the long ones."""
+        return [
+            tool.model_copy(
+                update={
+                    "input_schema": shortened(tool.input_schema, is_input=True),
+                    "output_schema": shortened(tool.output_schema, is_input=False),
+                }
+            )
+            for tool in await super().list_tools()
+        ]
 
 
 def make_server(access_of: AccessOf, *, allow_writes: bool) -> MCPServer:
     """`access_of` tells what the caller of a request may see."""
-    server: MCPServer = MCPServer(
+    server = _Server(
         name="whence", title="Whence", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING"
     )
     _add_search(server, access_of)
