@@ -40,6 +40,15 @@ async def test_a_misspelt_word_is_corrected_and_the_answer_says_so(
     ]
 
 
+async def test_the_parts_of_a_word_are_corrected_by_themselves(stocked: httpx.AsyncClient) -> None:
+    found = await search(stocked, "The harbour-offce ledgr's pages")
+    assert contents(found)[0] == LEDGER
+    assert found["notes"] == [
+        "Searched for *office* instead of *offce*",
+        "Searched for *ledger* instead of *ledgr*",
+    ]
+
+
 async def test_words_that_a_document_has_are_not_corrected(stocked: httpx.AsyncClient) -> None:
     assert (await search(stocked, "ledgers of the harbour"))["notes"] == []
 

@@ -6,6 +6,7 @@ one with two. Of several, the nearest counts, then the most frequent.
 """
 
 import asyncio
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +25,8 @@ from whence.search.query import quoted_words
 from whence.store import Store
 from whence.text.lexer import WORD, Lexer, plain_word, words_of
 
+_SEAM = re.compile(r"(['\u2019-])")
+"""Between the parts of a word that are corrected each by itself: `Lincoln's`, `all-female`."""
 _SHORTEST = 4
 """Letters of the shortest word that is corrected: shorter ones have too many neighbours."""
 _LONG = 8
@@ -39,20 +42,19 @@ _MOST_WORDS = 2_000_000
 
 def count_words(texts: Iterable[str]) -> Counter[str]:
     """The words of the texts, each with the number of texts that have it."""
-    plain: dict[str, str] = {}
+    plain: dict[str, list[str]] = {}
     counts: Counter[str] = Counter()
     for text in texts:
         words = set(words_of(text))
-        plain |= {word: _keep(word) for word in words - plain.keys()}
-        counts.update({plain[word] for word in words})
-    del counts[""]
+        plain |= {word: _parts(word) for word in words - plain.keys()}
+        counts.update(set(chain.from_iterable(map(plain.__getitem__, words))))
     return counts
 
 
-def _keep(word: str) -> str:
-    """The plain word, or nothing if it is too short or too long to be a correction."""
-    plain = plain_word(word) or ""
-    return plain if _SHORTEST <= len(plain) <= _LONGEST and plain.isalpha() else ""
+def _parts(word: str) -> list[str]:
+    """The parts of a word that are neither too short nor too long to be a correction."""
+    found = (plain_word(part) or "" for part in _SEAM.split(word))
+    return [part for part in found if _SHORTEST <= len(part) <= _LONGEST and part.isalpha()]
 
 
 def pack_words(counts: Mapping[str, int]) -> bytes:
@@ -99,11 +101,10 @@ class SpellingCorrector:
         self, project_id: UUID, text: str, reader: Lexer, missing: frozenset[int]
     ) -> dict[str, str]:
         """Corrections for words of the question that no chunk has: their terms are in `missing`. Quoted words stay."""
-        quoted = {_keep(word) for word in quoted_words(text)}
-        words = dict.fromkeys(word for word in map(_keep, words_of(text)) if word not in quoted)
-        asked = [
-            word for word in words if missing.intersection(reader.keys(word)) and word not in english_words()
-        ]
+        words = dict.fromkeys(chain.from_iterable(map(_parts, words_of(text))))
+        quoted = set(chain.from_iterable(map(_parts, quoted_words(text))))
+        wrong = (word for word in words if missing.intersection(reader.keys(word)))
+        asked = [word for word in wrong if word not in quoted and word not in english_words()]
         if not asked:
             return {}
         async with self._reading:  # questions at the same time read the words once
@@ -140,4 +141,8 @@ def _unpack_all(segments: Iterable[bytes]) -> KnownWords:
 
 def replace_words(text: str, corrections: Mapping[str, str]) -> str:
     """The text with its words corrected."""
-    return WORD.sub(lambda match: corrections.get(plain_word(match[0]) or "", match[0]), text)
+
+    def corrected(match: re.Match[str]) -> str:
+        return "".join(corrections.get(plain_word(part) or "", part) for part in _SEAM.split(match[0]))
+
+    return WORD.sub(corrected, text)
