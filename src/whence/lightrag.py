@@ -23,7 +23,7 @@ from whence.store import Store
 from whence.text.prompt_escaping import LIGHTRAG_ID
 
 SWITCHED_OFF = "off"
-"""In place of a URL: the project asks no server, whatever the settings say."""
+"""Instead of a URL: the project asks no server, not even the one in the settings."""
 _MAX_BYTES = 8 << 20
 _MAX_TEXT = 20_000
 _MAX_ANSWER = 8_000
@@ -72,7 +72,7 @@ class LightragServers:
     default: LightragServer | None
     seconds: float
     allow: Allowed
-    """Where the servers that projects name may be; the default one may be anywhere."""
+    """Allowed addresses of servers that projects name. The default server may have any address."""
 
     @classmethod
     def of(cls, settings: Settings) -> "LightragServers":
@@ -165,7 +165,7 @@ async def _post(server: LightragServer, path: str, body: Mapping[str, Any]) -> d
         )
         answer = json.loads(sent)
     except (WhenceError, ValueError, RecursionError) as exc:
-        # Neither the log nor the note has the server's words or address: they may repeat the key, or tell what is inside a network.
+        # Neither the log nor the note has the server's words or address: they may repeat the key or reveal internal addresses.
         failure = _explain(exc, server)
         _log.warning("LightRAG was asked /%s: %s", path, failure)
         raise failure from exc

@@ -14,7 +14,7 @@ from whence.store import Store
 from whence.store.versions import OldVersion
 
 Status = Literal["current", "same", "moved", "gone", "unknown"]
-"""Of the linked text: `same` is at the same place in a newer version; the version of an `unknown` one is not kept any more."""
+"""The state of the linked text: `same` is at the same place in a newer version; of `unknown` the linked version is not kept."""
 Span = tuple[int, int]
 
 
@@ -22,7 +22,7 @@ Span = tuple[int, int]
 class LinkTarget:
     status: Status
     span: Span | None
-    """Where the text is now."""
+    """The current place of the text."""
     quote: str | None
     """The text that the link was made for."""
     chunk_id: UUID | None = None

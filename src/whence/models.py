@@ -318,7 +318,7 @@ class Claim:
     """True if the object has its value, or its elements: the newest claim, except for names and lists."""
     origin: Place | None
     word: "Word | None" = None
-    """Of a person who set the value, without a place, or rejected the claim."""
+    """The person who set the value (then there is no place) or rejected the claim."""
 
     @property
     def place(self) -> Place:
@@ -359,7 +359,7 @@ ObjectKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """Who says something about the graph, and why."""
+    """The author of a correction, and the reason."""
 
     author: str
     reason: str | None = None

@@ -287,7 +287,7 @@ class Settings:
 
     @property
     def link_base(self) -> str | None:
-        """What links begin with; None makes no links."""
+        """The prefix of links; None makes no links."""
         if self.public_url is not None or not self.loopback or not self.port:
             return self.public_url
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -338,7 +338,7 @@ def use_config(given: str | None = None) -> None:
     """Adds the settings of the config file to the environment, which wins.
 
     The file is `given`, else that of `WHENCE_CONFIG`, else `whence.toml` in the user's folder of configurations. A file in
-    the current folder is not read by itself: in a folder of somebody else it could send documents to any endpoint.
+    the current folder is not read by itself: a foreign folder could send documents to any endpoint.
     """
     named = given or os.environ.get(env_name("config"))
     try:

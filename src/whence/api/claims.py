@@ -77,7 +77,7 @@ class ClaimModel(Grounds):
     property_name: str = Field(examples=["expiration"])
     value: Any
     operation: Operation = Field(
-        description="`confirmed`: the chunk repeats what was known. `imported`: from another system, and the chunk has it. `set`: by a person."
+        description="`confirmed`: the chunk repeats a known value. `imported`: from another system, and the chunk has it. `set`: by a person."
     )
     elements: list[ElementModel] | None = Field(description="Of a list: where each element comes from.")
     ungrounded: bool = Field(description="The chunk does not state the value; the project is lenient.")
@@ -129,7 +129,7 @@ class StatedClaim(Grounds):
     async def load(
         cls, store: Store, project_id: UUID, found: Sequence[tuple[Claim | RelationshipClaim, bool]]
     ) -> list[Self]:
-        """With the objects and relationships that the claims are about. Those that went since are left out."""
+        """With the objects and relationships that the claims are about. Deleted ones are left out."""
         graph, claims = store.graph, [claim for claim, _ in found]
         objects = {claim.object_id for claim in claims if isinstance(claim, Claim)}
         related = {claim.relationship_id for claim in claims if isinstance(claim, RelationshipClaim)}

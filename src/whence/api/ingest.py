@@ -23,7 +23,7 @@ _METADATA = (
 
 
 def _read_name(value: Any) -> str:
-    """Any text; `ingest.clean_name` decides what is kept of it."""
+    """Any text; `ingest.clean_name` turns it into a file name."""
     if not isinstance(value, str):
         raise wrong("a string", "request")
     return value

@@ -14,7 +14,7 @@ from whence.lightrag import SWITCHED_OFF
 from whence.store import Store
 
 KEY_IS_SET = "set"
-"""What is shown of a key. Sent back, it changes nothing."""
+"""Shown instead of a key. Sent back, it changes nothing."""
 _MAX_URL = 2_000
 _MAX_KEY = 500
 _KEY = re.compile(rf"[!-~]{{1,{_MAX_KEY}}}")
@@ -63,7 +63,7 @@ class KeyChange(NamedTuple):
 
 
 def key_change(before: Mapping[str, Any], sent: Mapping[str, Any]) -> KeyChange | None:
-    """What becomes of the key with this change of the config. Another server loses the key of the one before."""
+    """The key after this change of the config. A new server does not get the key of the old one."""
     old = before.get("lightragUrl")
     url, key = sent.get("lightragUrl", old), sent.get("lightragKey", KEY_IS_SET)
     if key == KEY_IS_SET:

@@ -35,7 +35,7 @@ _LONG = _SHORT + 1
 _LONG_ENDINGS = tuple({word[-_LONG:] for word in LISTED if len(word) >= _LONG})
 ENDING_REACH = _LONG + 3
 
-# The meaning of a full stop by the word before it. "ends" holds whatever follows, "ends before a capital" only before
+# The meaning of a full stop by the word before it. "ends" holds before any text, "ends before a capital" only before
 # a capital; after "abbreviates" a sentence ends only before a word that often begins sentences.
 Verdict = Literal["ends", "ends before a capital", "abbreviates", "goes on", "unclear"]
 

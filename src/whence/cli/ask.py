@@ -131,7 +131,7 @@ class Footnotes:
     """A response for the terminal, with footnote numbers in place of chunk ids, in order of appearance.
 
     If the documents have numbered notes, which an answer may repeat, footnotes get letters instead. The citation validator
-    decides what is a citation: an id in code, or of no source, stays as it is.
+    recognises citations: an id in code, or of no source, stays as it is.
     """
 
     def __init__(self, sources: "Sequence[ChatSource]") -> None:

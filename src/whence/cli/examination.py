@@ -1,4 +1,4 @@
-"""What `whence doctor` finds out: services, database and, with `--deep`, every original and index."""
+"""The checks of `whence doctor`: services, database and, with `--deep`, every original and index."""
 
 import hashlib
 import sys

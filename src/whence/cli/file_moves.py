@@ -27,10 +27,10 @@ class Settled:
     known: frozenset[str] = frozenset()
     """Files that a document came from before."""
     left: frozenset[str] = frozenset()
-    """Files whose document went to another place."""
+    """Files whose document moved to another path."""
 
     def kind(self, file: FoundFile) -> str:
-        """What ingesting the file means: `new`, `changed`, `renamed` or `unchanged`."""
+        """The state of the file: `new`, `changed`, `renamed` or `unchanged`."""
         origin = origin_of(file.path)
         if origin in self.places.there:
             return "renamed" if origin in self.places.moves.values() else "unchanged"

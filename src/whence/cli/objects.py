@@ -185,7 +185,7 @@ async def conflicts(
 @click.option("--accept", type=click.UUID, metavar="ID", help="Merge the two objects of this suggestion.")
 @click.option("--dismiss", type=click.UUID, metavar="ID", help="Do not suggest these two again.")
 @click.option("--undo", type=click.UUID, metavar="ID", help="Suggest these two again after --dismiss.")
-@click.option("--dismissed", is_flag=True, help="List what was dismissed.")
+@click.option("--dismissed", is_flag=True, help="List dismissed suggestions.")
 @options.limit
 @options.json
 @on_api

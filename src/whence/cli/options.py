@@ -37,7 +37,7 @@ no_wait = click.option("--no-wait", is_flag=True, help="Leave the work to a runn
 yes = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 
 DEFAULT_STRATEGY = "paragraph"
-"""How commands cut. The HTTP API keeps to `character`, unless a project has a default of its own."""
+"""The default of commands. That of the HTTP API is `character`. A project's own default outranks both."""
 
 _CHUNKING_FIELDS = {"maxChunkSize": "--max", "minChunkSize": "--min", "chunkingStrategy": "--strategy"}
 

@@ -210,7 +210,7 @@ def _read_chunking(strategy: str | None, max_size: int | None, min_size: int | N
 
 
 def _reset(given: dict[str, Any]) -> dict[str, Any]:
-    """Those that were given, with null for the default."""
+    """The given options, with null for `default`."""
     return {
         name: None if value == _NO_CHOICE else value
         for name, value in given.items()

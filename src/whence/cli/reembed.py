@@ -51,6 +51,6 @@ async def _look(app: App, project_id: "UUID") -> tuple[int, int] | None:
     if not is_going:
         raise WhenceError(
             "The move ended before its time; the worker's log says why. The project stays where it was. "
-            "When the reason is gone, run the command again: what was embedded is kept."
+            "When the reason is gone, run the command again: finished embeddings are kept."
         )
     return await app.store.vectors.filled(project_id, following.id)

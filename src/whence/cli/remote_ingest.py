@@ -79,7 +79,7 @@ class RemoteFeed:
         return outcomes
 
     async def kinds(self) -> dict[str, str]:
-        """What ingesting each file means: `new`, `changed` or `unchanged`."""
+        """The state of each file: `new`, `changed` or `unchanged`."""
         snapshot = await asyncio.to_thread(look, self.wanted.selection)
         known = await self._known()
         kinds = {}

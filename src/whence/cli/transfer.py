@@ -117,7 +117,7 @@ def jsonl(file: Path, *, project: str, dry_run: bool, **chunking: Any) -> None:
     """Ingest FILE, one document per line: a JSON object with `text`, and optionally `name`, `id`, `metadata` and `validFrom`.
 
     A line with an `id` that came before and another text becomes a new version of its document. Bad lines are listed with
-    their numbers, and the others are ingested. Run the command again after an interruption: what is there costs nothing.
+    their numbers, and the others are ingested. Run the command again after an interruption: it skips what it has done.
     """
     from whence.cli.import_run import exit_unless, import_texts, show_plan
     from whence.cli.ingest_run import IngestRequest

@@ -15,7 +15,7 @@ from whence.cli.files import FoundFile, Selection, Skipped, find
 
 _PAUSE = 1.0
 _PAUSE_PER_LOOK = 10
-"""How much longer than a look the pause after it is, so that a large folder does not keep a processor busy."""
+"""The pause after a scan relative to its time, so that a large folder does not keep a processor busy."""
 _MOST_LOOKS = 5
 
 WATCHING = "watching for changes"

@@ -25,7 +25,7 @@ _NOT_FROZEN = {"messages", "answer_id", "conversation_id", "url"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """Where an answer is stored."""
+    """Project, conversation and question of an answer to store."""
 
     project_id: UUID
     conversation_id: UUID | None

@@ -41,7 +41,7 @@ class JudgedChunk:
 
     sources: tuple[Source, ...]
     pages: Mapping[str, Sequence[Page]] = field(default_factory=dict)
-    """Those of their documents, by id."""
+    """The pages of their documents, by the document's id."""
 
     def has(self, passage: ExpectedPassage) -> bool:
         return any(self._fits(passage, source) for source in self.sources)

@@ -36,7 +36,7 @@ _NOWHERE = 2**32 - 1
 _NO_BOX = {_UNPLACED: (SCALE, SCALE, 0, 0), _ADDED: (0, 0, 0, 0)}
 _DIGITS = 5
 _LEAST = (1 / 2, 1 / 8)
-"""Of the width and the height of a letter, that is inside a rectangle: better more of it."""
+"""Shares of a letter's width and height that a rectangle must cover, tried in this order."""
 _INSET = 1.0
 """Rectangles are this much smaller than the boxes, so that rounding makes none touch a neighbour."""
 

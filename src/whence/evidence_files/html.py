@@ -9,7 +9,7 @@ from whence.evidence import PageRects
 from whence.evidence_files.proofs import EvidenceFile, Proof
 
 _MARGIN = 0.05
-"""Of the page's height, above and below the highlighted lines."""
+"""Share of the page's height shown above and below the highlighted lines."""
 _WRAPPED = re.compile(r"(?<=[^\s|])\n(?=[\w(“\"'])")
 """A line's end inside a paragraph, not one of a table, a list or a heading."""
 _STYLE = """

@@ -34,9 +34,9 @@ class Proof:
     page: int | None
     url: str | None
     facts: dict[str, str]
-    """What else is said about it, by name: level of support, schema version."""
+    """Further facts by name: level of support, schema version."""
     span: FoundSpan | None = None
-    """Where it is; None if the document has changed since."""
+    """Its place; None if the document has changed since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class EvidenceFile:
 
 
 async def of_answer(store: Store, evidence: Evidence, answer: AnswerModel) -> EvidenceFile:
-    """Of a stored answer, as it was given. Pages of documents that have changed since are not shown."""
+    """The evidence of a stored answer. Pages of documents that have changed since are not shown."""
     numbers = Numbers()
     names = {one.id: one.source for one in answer.sources}
     cited = [Source(id=one.id, text="", name=one.source) for one in answer.sources]

@@ -57,7 +57,7 @@ class KnownObject:
     properties: Mapping[str, Any]
     """All properties but the name."""
     aliases: Sequence[str] = ()
-    """What chunks call it instead of its name."""
+    """Other names that chunks use for it."""
     ungrounded: Sequence[str] = ()
     """Properties whose value no chunk states."""
     asked_again: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""Embeds objects, in parallel with other work if that keeps nobody waiting."""
+"""Embeds objects, in parallel with other work unless it would hold locks for long."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Coroutine, Iterable, Mapping, Sequence
@@ -98,7 +98,7 @@ async def store_vectors(
 def _by_id(
     extracted: ChunkExtraction, written: Sequence[UUID | None], by_ref: Mapping[Ref, T]
 ) -> dict[UUID, T]:
-    """What belongs to the found objects, by the ids they were written under."""
+    """The values of the found objects, by the ids under which they were stored."""
     return {
         ident: by_ref[found.ref]
         for found, ident in zip(extracted.objects, written, strict=True)

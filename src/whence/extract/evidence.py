@@ -23,7 +23,7 @@ from whence.text.names import fold, name_key
 from whence.text.word_lists import SMALL, TENS
 
 Where = Literal["primary", "context", "nowhere"]
-"""Where something is said: in the primary chunk, only in context chunks, or in neither."""
+"""The place of a mention: the primary chunk, only context chunks, or neither."""
 
 _CHUNK = "a context chunk"
 _OBJECT = "the known object {!r}"
@@ -96,7 +96,7 @@ class ChunkEvidence:
         return all(self.find(part) for part, _ in parts(value))
 
     def confirming(self, value: Any, *, of: str, is_named: bool) -> FoundQuote | None:
-        """The words that confirm a known value without anybody's word. `is_named`: the primary chunk names its object.
+        """The words of the chunk that confirm a known value which the reply does not mention. `is_named`: the primary chunk names its object.
 
         A specific value needs the object's name. Three content words need none; a common word is no evidence.
         """

@@ -47,7 +47,7 @@ class ImportedExtractor:
         return ReadReply(reply=reply, context=question.context, blind=True)
 
     def propose(self, text: str) -> ExtractionReply:
-        """What the chunk may be a source of: objects that it names, and relationships with both ends in it.
+        """The objects that the chunk names, and the relationships with both ends in it.
 
         The reply counts as cut off: what others found in the chunk before is not withdrawn because it is not repeated here.
         """

@@ -48,7 +48,7 @@ class Mentions:
         return any(span and name_key(span.quote) == said for span in self._find(kind, name))
 
     def aliases(self, objects: Iterable[ObjectKey]) -> tuple[FoundAlias, ...]:
-        """Those to keep of these objects."""
+        """The aliases of these objects that are stored."""
         found = ((key, self._find(*key)[1]) for key in dict.fromkeys(objects))
         return tuple(
             FoundAlias(

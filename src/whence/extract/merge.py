@@ -10,7 +10,7 @@ a boolean or a choice of the schema may be an interpretation: it is accepted wit
 object's name. The context is the other chunks and the other known objects in the prompt. Items of lists and properties of
 relationships are judged one by one.
 
-Confirmation. Without anybody's word, the chunk becomes a further source of a known object that it names, and of a known value that
+Confirmation. Without a mention in the reply, the chunk becomes a further source of a known object that it names, and of a known value that
 it states: a specific one if it also names the object, or one of three content words. A proposal without an `id` may also confirm a
 common word that the chunk has. A confirmation repeats the known value and changes nothing now, but may outlive the first source.
 
@@ -104,7 +104,7 @@ def merge(
     )
     found = _add_stated(accepted, known, earlier, schema=schema, evidence=evidence, mentions=mentions)
     meant = {*accepted, *(end for each in relationships for end in (each.source, each.target))}
-    if reply.is_cut:  # what is missing may have been cut off
+    if reply.is_cut:  # missing values may have been cut off
         earlier, earlier_ties = (), ()
     return Outcome(
         objects=tuple(found.values()),

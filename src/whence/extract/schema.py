@@ -56,7 +56,7 @@ class Property:
     """The alternatives a value is read as, in order, if `type` is None. Derived from the keywords."""
     renamed_from: str | None = None
     merge: Merge = "accumulate"
-    """What becomes of a list when another chunk gives one, too: it gets further elements, or the newer list replaces it."""
+    """Whether lists of several chunks accumulate, or the newest list replaces the others."""
 
     @property
     def choices(self) -> tuple[Choice, ...]:

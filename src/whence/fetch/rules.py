@@ -1,4 +1,4 @@
-"""What may be fetched, and what was."""
+"""Rules for fetching, and the fetched file."""
 
 from dataclasses import dataclass, field
 

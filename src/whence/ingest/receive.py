@@ -231,7 +231,7 @@ class Receiver:
         return retried
 
     async def chunking(self, document: Document | None, default: Chunking | None = None) -> Chunking:
-        """How the document is chunked, else `default`."""
+        """The document's chunking, else `default`."""
         job = await self._current_job(document) if document else None
         return default if default and not job else chunking_of(job)
 

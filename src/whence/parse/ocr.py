@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from whence.parse.parsed import MEGABYTE
 
 MEMORY = 500 * MEGABYTE
-"""What recognition takes beside the memory for parsing."""
+"""Memory for recognition, in addition to that for parsing."""
 HINT = "to read scans, install whence-kb[ocr]"
 
 

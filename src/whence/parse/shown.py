@@ -32,7 +32,7 @@ class ShownPage:
     """x0, y0, x1, y1 of each character, in two bytes each."""
 
     def packed(self) -> tuple[dict[str, Any], bytes]:
-        """What `unpacked` needs: a part for JSON, and bytes."""
+        """The input of `unpacked`: a part for JSON, and bytes."""
         head = {"number": self.number, "width": self.width, "height": self.height, "rotation": self.rotation}
         characters = self.text.encode("utf-32-le")
         return head | {"count": len(self.text)}, characters + self.lines + self.boxes

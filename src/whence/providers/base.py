@@ -73,7 +73,7 @@ class PassedOn:
     options: Mapping[str, Any] = field(default_factory=dict)
     """`response_format`, `tools`, `tool_choice`, …"""
     messages: tuple[Mapping[str, Any], ...] = ()
-    """What tools said after the question."""
+    """Replies of tools after the question."""
 
     @property
     def wants_json(self) -> bool:

@@ -51,7 +51,7 @@ class PreparedQuestion:
     named: NamedDocuments = field(default_factory=NamedDocuments)
     corrections: Mapping[str, str] = field(default_factory=dict)
     widening: int = 1
-    """How many times the usual number of candidates each leg returns."""
+    """Factor for the number of candidates of each leg."""
 
     @property
     def space(self) -> EmbeddingSpace | None:

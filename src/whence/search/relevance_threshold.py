@@ -24,9 +24,9 @@ _LIMIT = 7.0
 _LEAST = 4.0
 """The limit for a project of one chunk."""
 _LEAST_UNKNOWN = -2.5
-"""The same in a language that the embedder does not know: there it hardly tells apart what is related."""
+"""The same in a language that the embedder does not know: there related and unrelated texts have similar scores."""
 _WITHOUT_WORDS = 2.0
-"""How much lower the limit is in a search by vectors alone."""
+"""Reduction of the limit in a search by vectors alone."""
 
 MANY = 1_000
 """Number of chunks from which the limits are the full ones."""

@@ -32,13 +32,13 @@ _JUDGED = 10
 """Number of best hits that the relevance threshold looks at."""
 
 _WIDENED = 8
-"""How many times more candidates are read if chunks with the same text left too few."""
+"""Factor by which more candidates are read if duplicates leave too few."""
 _WIDEST = _WIDENED**3
 _RERANKED = 30
 """Number of best hits that the reranker orders."""
 
 _HIGHLIGHTED = 20
-"""How many times faster words are located in a text than a query is prepared."""
+"""Speed of locating words in a text relative to preparing a query."""
 
 _MOST_KNOWN = 10_000
 """Maximum number of projects whose setting is cached."""

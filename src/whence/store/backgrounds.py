@@ -45,7 +45,7 @@ class Background(NamedTuple):
     mean: float
     deviation: float
     reach: float
-    """How far above the background related texts in that language are, in deviations."""
+    """Distance of related texts in that language from the background, in deviations."""
     best_reach: float
     """The same of the language that the embedder knows best."""
 

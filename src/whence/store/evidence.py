@@ -101,7 +101,7 @@ class QuotedSpan(NamedTuple):
 
 class EvidenceReads(Statements):
     async def documents(self, project_id: UUID, ids: Sequence[UUID]) -> dict[UUID, PagedDocument]:
-        """Those of the project that have a text."""
+        """The documents of the project that have a text."""
         rows = await self._queries.all(SELECT_PAGED, {"project_id": project_id, "ids": uuids(ids)})
         return {
             row[0]: PagedDocument(

@@ -132,7 +132,7 @@ class StoredOriginal(NamedTuple):
 
     @property
     def trash_key(self) -> str:
-        assert self.trashed_at is not None, "only what is in the trash has one"
+        assert self.trashed_at is not None, "only originals in the trash have one"
         return f"trash/{self.trashed_at:%Y-%m-%d}/{self.key}"
 
 
@@ -181,7 +181,7 @@ class Inventory(Statements):
         return await self._queries.run(SHARE, params) == 1
 
     async def claim(self, project_id: UUID, keys: Iterable[str]) -> list[str]:
-        """Mark the originals that nothing refers to as on their way to the trash, and return their keys: nobody shares them now."""
+        """Mark the originals that nothing refers to as on their way to the trash, and return their keys: no document shares them now."""
         params = {"project_id": project_id, "keys": list(keys), "now": now()}
         async with self._queries.transaction() as tx:
             await tx.all(LOCK, params)

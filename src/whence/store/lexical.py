@@ -269,7 +269,7 @@ class Lexical(Statements):
     async def having(
         self, project_id: UUID, character: str, *, limit: int = MOST_HAVING
     ) -> dict[ChunkKey, int]:
-        """How often the character occurs, for the oldest `limit` chunks that contain it."""
+        """The count of the character in each of the oldest `limit` chunks that contain it."""
         params = {"project_id": project_id, "character": character, "limit": limit}
         return dict(await self._queries.all(SELECT_HAVING, params))
 

@@ -116,7 +116,7 @@ class PagedQuery(Generic[T]):
     counted: LiteralString = ""
     """The source to count, if fewer tables give the same number."""
     is_after: LiteralString = ""
-    """Of a list in the order of ids, whether an item comes after the id `after`."""
+    """The condition that an item comes after the id `after`, for lists in the order of ids."""
 
     @property
     def select(self) -> LiteralString:

@@ -34,7 +34,7 @@ class MeasuredSpan:
     document_id: UUID
     version: int
     characters: int
-    """Of the whole text."""
+    """Length of the whole text."""
     pages: tuple[Page, ...]
     start: int
     end: int

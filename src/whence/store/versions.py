@@ -113,7 +113,7 @@ class Versions(Statements):
         return [_facts_of(row) for row in rows]
 
     async def chunk_start(self, project_id: UUID, chunk_id: UUID) -> int | None:
-        """Where the chunk begins now; None if it is gone."""
+        """The current start of the chunk; None if it is gone."""
         found: int | None = await self._queries.value(
             CHUNK_START, {"project_id": project_id, "chunk_id": chunk_id}
         )

@@ -59,7 +59,7 @@ def is_of_letters(term: str) -> bool:
 
 
 def weight(term: str) -> float:
-    """How much a term says about a text that has it, relative to a word."""
+    """The weight of a term relative to a word."""
     return _WEIGHTS[sum(map(_LIGHT.__contains__, term))] if _is_pair(term) else 1.0
 
 

@@ -202,7 +202,7 @@ def words_of(text: str) -> list[str]:
 
 
 def _places(text: str, run: str) -> Iterator[int]:
-    """Where the run stands in an ASCII text, not as part of a longer one."""
+    """The positions of the run in an ASCII text, except inside a longer run."""
     at = text.find(run)
     while at >= 0:
         end = at + len(run)

@@ -3,7 +3,7 @@
 A model or a document may bring an address that reports the question to its owner, or a link that runs code. A character that the markup
 needs is replaced by its full-width form, so the address is shown as text. No offset changes.
 
-No place is exempt, not even code: what is code depends on the reader's renderer.
+No place is exempt, not even code: renderers differ in what they read as code.
 """
 
 import re

@@ -14,9 +14,9 @@ MASKS = "⁅⁆⦋⦌⦍⦎"
 """Brackets that replace those of the documents in a prompt."""
 UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 LIGHTRAG_ID = r"(?:doc|chunk)-[0-9a-fA-F]{32}(?:-[0-9A-Za-z_-]{1,60})?"
-"""Of a chunk in LightRAG: `chunk-<md5>`, `doc-<md5>-chunk-007`."""
+"""The id of a chunk in LightRAG: `chunk-<md5>`, `doc-<md5>-chunk-007`."""
 SOURCE_ID = f"(?:{UUID}|{LIGHTRAG_ID})"
-"""Of whatever an answer may cite."""
+"""The id of a chunk of Whence or LightRAG, which an answer may cite."""
 
 _MASKED = str.maketrans(BRACKETS, MASKS)
 _RESTORED = str.maketrans(MASKS, BRACKETS)

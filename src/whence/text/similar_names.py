@@ -72,7 +72,7 @@ def _needed_words(name: str) -> list[str]:
 
 
 def _subsequences(letters: str) -> set[str]:
-    """Those with the first letter and at least three quarters of all."""
+    """The subsequences with the first letter and at least three quarters of all letters."""
     least = max(2, -(-3 * len(letters) // 4))
     return {
         letters[0] + "".join(rest)

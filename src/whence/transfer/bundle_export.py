@@ -38,7 +38,7 @@ CONFIG = (
     "media",
     "verify",
 )
-"""What a bundle has of a project's config. Named one by one, so that a key of an endpoint is never among it."""
+"""The fields of a project's config in a bundle. An explicit list never includes the key of an endpoint."""
 
 
 async def write_bundle(

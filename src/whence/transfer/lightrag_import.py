@@ -32,7 +32,7 @@ _DESCRIPTION = {"type": "string", "description": "What it is, in a sentence"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedGraph:
-    """What became of entities and relations."""
+    """Numbers of entities and relations, and of those that are in the graph."""
 
     entities: int
     placed_entities: int
@@ -54,7 +54,7 @@ def sources_of(found: WorkingDirectory) -> list[TextSource]:
 
 
 def count_placeable(found: WorkingDirectory) -> PlacedGraph:
-    """What a dry run can say: whether the names stand in the documents that LightRAG names."""
+    """For a dry run: whether the documents that LightRAG names contain the names."""
     texts = {one.id: fold(one.text) for one in found.documents}
 
     def has(names: Sequence[str], documents: frozenset[str]) -> bool:
@@ -139,7 +139,7 @@ async def order(store: Store, project_id: UUID, document_id: UUID, config: Mappi
 
 
 async def look_for(store: Store, project_id: UUID, found: WorkingDirectory) -> PlacedGraph:
-    """What is in the graph now, by the names of entities and both ends of relations."""
+    """Looks for the names of entities and both ends of relations in the current graph."""
     ids: dict[str, set[UUID]] = {}
     for one in found.entities:
         objects = await store.graph.objects.named(project_id, [name_key(one.name)])

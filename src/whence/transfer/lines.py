@@ -23,7 +23,7 @@ class TextSource:
     """A document to be made of a text."""
 
     place: str
-    """Where it comes from, for messages."""
+    """The file and line, or another source, for messages."""
     name: str
     text: str
     origin: str | None = None
@@ -38,7 +38,7 @@ class BadSource:
 
 
 class DocumentLine(RequestShape):
-    """One line: `text`, and what is known about the document."""
+    """One line: `text` and the document's name, id, metadata and date."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -77,7 +77,7 @@ class Access:
         return project
 
     async def default_chunking(self, project_id: UUID) -> Chunking:
-        """How the project's documents are chunked where a request does not say it."""
+        """The project's default chunking."""
         return Chunking.of_project(await self.store.projects.get(project_id))
 
     async def count(self, answer: Answer) -> Answer:

@@ -80,7 +80,7 @@ def _answer_framework(request: Request, exc: HTTPException) -> Response:
 
 
 def _similar_routes(request: Request) -> dict[str, list[str]]:
-    """Of OpenAI's protocol, the routes that are there: its clients try many."""
+    """The routes of OpenAI's protocol, for its clients, which try many."""
     if not request.url.path.startswith("/v1"):
         return {}
     routes = (route for route in request.app.routes if isinstance(route, Route))

@@ -78,7 +78,7 @@ def _new_request_id() -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyLimits:
     upload: int
-    """Of a form with files, in bytes."""
+    """Maximum bytes of a form with files."""
     memory: int
     """Bytes of all bodies that are held in memory at once."""
     seconds: int

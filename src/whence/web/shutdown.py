@@ -1,4 +1,4 @@
-"""What happens to open requests when the server stops."""
+"""Handles open requests when the server stops."""
 
 import asyncio
 import logging

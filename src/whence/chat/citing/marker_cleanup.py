@@ -78,7 +78,7 @@ def _drop_separator(bare: str, words: Sequence[str]) -> str:
 
 
 def _drop_empty_pairs(before: str, floor: int, seen: PartialText, end: int) -> tuple[int, int]:
-    """Where the text before the marker ends and where to continue, without brackets and emphasis that are empty then."""
+    """The end of the text before the marker and the start of the text after it, without empty brackets and emphasis."""
     cut = len(before)
     while opening := _opening(before, floor, cut):
         closing = _PAIRS[opening["bracket"]] if opening["bracket"] else opening["emphasis"]

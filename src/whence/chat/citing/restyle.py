@@ -23,7 +23,7 @@ class Mark(NamedTuple):
 class Restyled:
     """Replaces each `[<chunk id>]` by what `write` makes of it. Without a mark, the space before it goes, too.
 
-    The validator decides what is a citation: an id in code, or of no source, stays as it is.
+    The validator recognises citations: an id in code, or of no source, stays as it is.
     """
 
     def __init__(self, sources: Sequence[Source], write: Callable[[Cited], str]) -> None:
@@ -44,7 +44,7 @@ class Restyled:
         return last
 
     def at(self, offset: int) -> int:
-        """Where the character at this offset of the validated text is in the new text."""
+        """The offset in the new text of the character at this offset of the validated text."""
         place = bisect_right(self.marks, offset, key=lambda mark: mark.old_end) - 1
         if place < 0:
             return offset

@@ -12,7 +12,7 @@ from whence.chat.support.reading import ADJACENT, CLAUSE, COMMA, END, JOINT, LIS
 
 Level = Literal["verbatim", "close", "loose", "none"]
 SCORES: Mapping[Level, float] = {"verbatim": 1.0, "close": 0.9, "loose": 0.8, "none": 0.0}
-"""Of a level; the highest of `loose`."""
+"""The score of each level; for `loose`, the maximum."""
 
 _LEAST = 3  # minimum content words of a part, and of a sentence whose clauses are exchanged
 _MOST = 60  # maximum of the same, and of the words around a place that are read

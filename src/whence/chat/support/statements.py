@@ -1,6 +1,6 @@
 """Splits an answer into sentences, each with its citations. Pure.
 
-Rows of a table, and lines that end with a citation, are sentences of their own, whatever their punctuation.
+Rows of a table, and lines that end with a citation, are sentences of their own with any punctuation.
 """
 
 import re

@@ -39,7 +39,7 @@ class Graph:
         self.views = Views(queries)
 
     async def write_chunk(self, extraction: ChunkExtraction) -> WrittenChunk:
-        """Writes all that was extracted from a chunk, except vectors, in one transaction.
+        """Writes everything extracted from a chunk, except vectors, in one transaction.
 
         Earlier claims of the chunk about the same properties are replaced; its other claims stay, so reading it under a newer schema
         adds to its objects. In a larger transaction, call this once, after everything else but the end of the job: documents and

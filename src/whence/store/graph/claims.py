@@ -21,7 +21,7 @@ from whence.store.pool import BoundStatement, Params, records, uuids
 
 COLUMNS: LiteralString = """project_id, id, said_of, chunk_id, property_name, operation, schema_number, value, quote,
     start_offset, end_offset, is_grounded, elements, extracted_at"""
-"""Of shown and hidden claims. A shown claim also has the object."""
+"""Columns of shown and hidden claims. A shown claim also has the object."""
 TIE_COLUMNS: LiteralString = """project_id, id, said_source, said_target, chunk_id, schema_number, properties, quote,
     start_offset, end_offset, extracted_at"""
 """The same for relationships. A shown claim also has the relationship, a hidden one its type."""

@@ -157,7 +157,7 @@ class Conflicts(Statements):
     async def _claims(
         self, statement: LiteralString, project_id: UUID, rows: Sequence[Row]
     ) -> dict[tuple[UUID, str], tuple[Claim, ...]]:
-        """Those of each object or relationship and property, the current one first."""
+        """The claims of each object or relationship and property, the current one first."""
         wanted = {"ids": uuids(row[0] for row in rows), "names": [row[1] for row in rows]}
         claims = defaultdict[tuple[UUID, str], list[Claim]](list)
         for row in await self._queries.all(statement, {"project_id": project_id, **wanted}):

@@ -44,7 +44,7 @@ class Curation:
     action: Literal["set", "reject", "undo"]
     subject: Literal["object", "property", "claim", "relationship"]
     type: str
-    """Of the object, or of the source of the relationship."""
+    """Type of the object, or of the source of the relationship; likewise the name."""
     name: str
     name_key: str
     property_name: str | None
@@ -212,7 +212,7 @@ class Curations(Statements):
         return await self._reject(project_id, (object_id,), by, rejected_claims.TEXTS_OF_PROPERTY, **what)
 
     async def reject_claim(self, project_id: UUID, object_id: UUID, claim_id: UUID, by: Word) -> Curation:
-        """Rejects one claim. With a claim of the name, all that its chunk claims about the object is rejected.
+        """Rejects one claim. With a claim of the name, all claims of its chunk about the object are rejected.
 
         If the claim is a value that a person set, that is undone.
         """

@@ -1,4 +1,4 @@
-"""What becomes of corrections when a schema renames or removes types and properties.
+"""Moves or removes corrections when a schema renames or removes types and properties.
 
 They follow the renames. Rejected claims about removed elements are forgotten; a value that was set stays.
 """
@@ -26,7 +26,7 @@ FORGET_TYPE: LiteralString = f"DELETE FROM kb.rejected_claims {_OLDER_WORDS}"
 def _retype_words(
     table: LiteralString, kind: LiteralString = "type", key: LiteralString = "name_key"
 ) -> LiteralString:
-    """Those about objects that do not have the old type any more."""
+    """Corrections of objects that no longer have the old type."""
     return f"""
 UPDATE {table} w SET {kind} = %(new_type)s
 WHERE w.project_id = %(project_id)s AND w.{kind} = %(type)s AND w.schema_number < %(schema_number)s

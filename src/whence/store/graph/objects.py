@@ -186,7 +186,7 @@ class Objects(Statements):
         return object_of(row)
 
     async def many(self, project_id: UUID, ids: Iterable[UUID]) -> list[GraphObject]:
-        """Those that exist, ordered by id."""
+        """The existing ones, ordered by id."""
         rows = await self._queries.all(SELECT_MANY, {"project_id": project_id, "ids": list(ids)})
         return [object_of(row) for row in rows]
 

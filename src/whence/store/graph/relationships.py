@@ -112,7 +112,7 @@ class Relationships(Statements):
         return await self._queries.page(listing, params, limit=limit, offset=offset, after=after)
 
     async def many(self, project_id: UUID, ids: Iterable[UUID]) -> list[Relationship]:
-        """Those that exist, in any order."""
+        """The existing ones, in any order."""
         params = {"project_id": project_id, "ids": list(ids)}
         return [_relationship_of(row) for row in await self._queries.all(SELECT_MANY, params)]
 

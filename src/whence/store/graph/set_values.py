@@ -23,7 +23,7 @@ def keys_of(object_id: LiteralString, project: LiteralString = PROJECT) -> Liter
 
 
 def is_replaced(keys: LiteralString) -> LiteralString:
-    """Whether a later word counts, for an alias `w` of `kb.curations` that is a value somebody set. `keys` are those of its object."""
+    """Whether a later word counts, for an alias `w` of `kb.curations` that is a value set by a person. `keys` are those of its object."""
     return f"""EXISTS (
     SELECT FROM ({keys}) own, ({keys}) other
     JOIN kb.curations l ON l.type = other.type AND l.name_key = other.name_key

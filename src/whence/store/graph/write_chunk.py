@@ -102,7 +102,7 @@ class WrittenChunk:
     """The merged object itself for each found one; None if it was not merged."""
     created: frozenset[UUID]
     changed: frozenset[UUID]
-    """All objects whose claims came or went."""
+    """All objects with added or removed claims."""
     relationships: tuple[UUID | None, ...]
     """The id of each found relationship; None if an end is unknown, or if both ends were merged into one object."""
     rejected: int

@@ -65,7 +65,7 @@ async def correct_object(
 ) -> Enveloped[CorrectedObject]:
     """Set properties of an object.
 
-    The values count before all that was or will be extracted, until they are undone. They must fit the schema.
+    The values outrank extracted ones, also later ones, until they are undone. They must fit the schema.
     """
     found = await access.graph_object(object_id)
     if not body.set:
@@ -90,7 +90,7 @@ async def reject_object(access: Writer, object_id: PathId, why: Why) -> Envelope
 async def reject_property(
     access: Writer, object_id: PathId, property_name: PropertyName, why: Why
 ) -> Enveloped[CurationModel]:
-    """Reject a property of an object: all claims about it, whatever their value, and what a person set."""
+    """Reject a property of an object: all claims about it with any value, and a value that a person set."""
     found = await access.graph_object(object_id)
     rejected = access.store.graph.curations.reject_property(
         found.project_id, found.id, property_name, _word(access, why)
@@ -104,7 +104,7 @@ async def reject_claim(
 ) -> Enveloped[CurationModel]:
     """Reject one claim about an object: the next one counts.
 
-    With a claim of the name, all that its chunk says about the object is rejected. A value that a person set is undone.
+    With a claim of the name, all claims of its chunk about the object are rejected. A value that a person set is undone.
     """
     found = await access.graph_object(object_id)
     rejected = access.store.graph.curations.reject_claim(

@@ -72,7 +72,7 @@ async def list_documents(
 ) -> Enveloped[Listing[DocumentModel]]:
     """List the documents of a project, by default the newest first.
 
-    `after` goes on after a document in this order, not with another `sort` or `direction`.
+    `after` continues the list after a document. It needs this order.
     """
     if page.after is not None and (sort, direction) != ("created", "desc"):
         raise InvalidParameter.of(
@@ -161,7 +161,7 @@ async def get_document_text(
     It is streamed in parts. As plain text it also answers `Range` in bytes. If the document changes meanwhile, the answer breaks off.
     """
     if end is not None and end < start:
-        await access.document(document_id)  # an unknown document is not found, whatever its span
+        await access.document(document_id)  # an unknown document is 404 for any span
         raise InvalidParameter.of("end", provided=end, expected=f"at least start ({start})")
     store = access.store
     span = await store.texts.span(document_id, project_id=access.project_id, start=start, end=end)
@@ -220,7 +220,7 @@ async def update_document(
     Chunks whose text did not change keep their id and their vector.
 
     Until the job is done readers see the old document, then the new one, never a mix; where it fails they keep the old one. A job
-    that was still running on the document is cancelled. What is not named stays: name, chunking, metadata. `metadata` changes at
+    that was still running on the document is cancelled. Absent fields stay as they are: name, chunking, metadata. `metadata` changes at
     once. With nothing to do, `alreadyExists` is true.
     """
     document = await access.document(document_id)

@@ -41,7 +41,7 @@ async def ingest_files(
     One file or up to 1,000. `data.items` has one entry for each file, in their order.
 
     A file that cannot be kept does not harm the others; if none can be kept, the answer is the error. Every part with a file name
-    counts as a file, whatever its field is called. All files together have at most `WHENCE_MAX_UPLOAD_MB`.
+    counts as a file; its field may have any name. All files together have at most `WHENCE_MAX_UPLOAD_MB`.
     """
     if not sent.is_form:
         raise errors.BadInput(

@@ -111,7 +111,7 @@ async def retry_job(access: Writer, job_id: PathId) -> Enveloped[JobModel]:
 
 @router.post("/jobs/{job_id}/cancel", responses=documented(Conflict))
 async def cancel_job(access: Writer, job_id: PathId) -> Enveloped[JobModel]:
-    """Cancel a job, or all extractions that were ordered together; what is stored of the documents stays.
+    """Cancel a job, or all extractions that were ordered together; the documents keep their stored version.
 
     409 `CONFLICT` when the job has ended already.
     """

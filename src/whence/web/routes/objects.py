@@ -68,9 +68,9 @@ UpdatedSince = Annotated[
 ]
 Sort = Annotated[ObjectOrder, Query(description="What to sort by; `claims` is their number.")]
 OfObject = Annotated[Ident | None, Query(alias="object", description="Only with this object.")]
-MergedInto = Annotated[Ident | None, Query(description="Only what became part of this object.")]
+MergedInto = Annotated[Ident | None, Query(description="Only merges into this object.")]
 
-Dismissed = Annotated[Flag, Query(description="Only what was dismissed.")]
+Dismissed = Annotated[Flag, Query(description="Only dismissed suggestions.")]
 
 
 @router.get("/objects")
@@ -92,7 +92,7 @@ async def list_objects(
 
     With a `document_id`, and a key for all projects, the project may be left out.
 
-    `after` goes on after an object in the order of creation, not with another `sort`.
+    `after` continues the list after an object. It needs the order of creation.
 
     The id of an object that was merged into another leads to that other.
     """

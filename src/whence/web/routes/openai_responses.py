@@ -120,7 +120,7 @@ def _answer_id(response_id: str) -> UUID:
 
 
 async def _conversation(access: Access, body: ResponseRequest) -> UUID | None:
-    """The conversation that the request goes on with. It has the earlier messages, so the request may have only the question."""
+    """The conversation that the request continues. It has the earlier messages, so the request may have only the question."""
     if body.previous is None:
         return None
     if any(turn.role != "system" for turn in body.said()[:-1]):

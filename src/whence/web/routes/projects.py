@@ -58,7 +58,7 @@ async def change_project(access: Admin, project_id: PathId, body: ProjectChange)
 
     The name of another project is refused with 409 `CONFLICT` only for a key of all projects: a key of one project sees no others.
 
-    What is absent stays, also inside `config` and its `context`. A null `description` removes it.
+    Absent fields stay as they are, also inside `config` and its `context`. A null `description` removes it.
 
     Another `language` rebuilds the text index before the answer; meanwhile searches use the old one.
     """

@@ -67,7 +67,7 @@ async def put_schema(
 
     The body is the [schema](extraction.md#the-schema). `sha256` is that of its meaning, however it is written.
 
-    400 `INVALID_SCHEMA` has the `path`, what was `provided` and what was `expected`.
+    400 `INVALID_SCHEMA` has the `path`, the `provided` value and the `expected` one.
     """
     await access.existing_project(project_id)
     require_single_names(raw)
