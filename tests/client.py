@@ -8,13 +8,13 @@ from typing import Any
 
 import httpx
 
-PATIENCE = 120.0
+PATIENCE = 240.0
 
 
 @cache
 def http() -> httpx.Client:
     """One for all: each would read all certificates of the machine again, and a test asks many times a second."""
-    return httpx.Client()
+    return httpx.Client(timeout=PATIENCE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import click
 import pytest
+from tests.openapi import document
 from tools import http_reference
 
 from whence.cli import cli
 from whence.errors import WhenceError
-from whence.settings import PREFIX, Settings, describe
-from whence.web.server import create_app
+from whence.settings import PREFIX, describe
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -63,7 +63,7 @@ def commands(group: click.Group, name: str = "whence") -> Iterator[tuple[str, cl
 @cache
 def routes() -> dict[tuple[str, str], list[str]]:
     """Method and path to the names of the parameters."""
-    paths = create_app(Settings()).openapi()["paths"]
+    paths = document()["paths"]
     return {
         (method.upper(), path): [parameter["name"] for parameter in operation.get("parameters", ())]
         for path, operations in paths.items()

@@ -4,31 +4,45 @@ import os
 import subprocess
 import sys
 from configparser import ConfigParser
+from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from tests.pages import ROOT, no_other_builds
 
-ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "whence"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    wheel: ZipFile
+    sources: set[str]
+    """The files of the package when the wheel was built."""
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, env={**os.environ, "SKIP_UI": "1"})
-    (built,) = folder.glob("whence_kb-*.whl")
-    return ZipFile(built)
+    with no_other_builds():
+        sources = {
+            f"whence/{path.relative_to(PACKAGE).as_posix()}"
+            for path in PACKAGE.rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True, env={**os.environ, "SKIP_UI": "1"})
+    (file,) = folder.glob("whence_kb-*.whl")
+    return Built(wheel=ZipFile(file), sources=sources)
 
 
-def test_it_holds_every_file_of_the_package(wheel: ZipFile) -> None:
-    package = ROOT / "src" / "whence"
-    files = {
-        f"whence/{path.relative_to(package).as_posix()}"
-        for path in package.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
-    assert files - set(wheel.namelist()) == set()
+@pytest.fixture
+def wheel(built: Built) -> ZipFile:
+    return built.wheel
+
+
+def test_it_holds_every_file_of_the_package(built: Built) -> None:
+    assert built.sources - set(built.wheel.namelist()) == set()
 
 
 def test_it_has_two_names_for_one_command(wheel: ZipFile) -> None:

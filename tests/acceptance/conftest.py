@@ -22,7 +22,7 @@ from psycopg.conninfo import conninfo_to_dict
 from tests.acceptance.forkserver import WHENCE, ForkServer, PipedFork, Process
 from tests.client import http
 
-PATIENCE = 90.0
+PATIENCE = 240.0
 
 
 @dataclass

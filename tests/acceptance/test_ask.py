@@ -153,7 +153,6 @@ def test_the_demo_asks_and_writes_an_evidence_file(fresh: "Installation", tmp_pa
         env={**os.environ, **environment, "TMPDIR": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=240,
         check=True,
     )
     assert done.stdout.count("$ whence ask") == 4

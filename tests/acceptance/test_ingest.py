@@ -25,7 +25,7 @@ from tests.files.every import FileSample, write_every_format
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation, PostgresOn, ReadUntil, WaitFor
 
-PATIENCE = 60.0
+PATIENCE = 240.0
 WORKERS = "SELECT count(*) FROM queue.procrastinate_workers"
 
 

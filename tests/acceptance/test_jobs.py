@@ -69,7 +69,7 @@ def test_an_interrupted_ingest_says_what_the_server_goes_on_with(
         try:
             wait_for(lambda: len(hosted.json("jobs", "list")) == 3, "all to be in")
             ingesting.send_signal(signal.SIGINT)
-            _, said = ingesting.communicate(timeout=60)
+            _, said = ingesting.communicate()
         finally:
             ingesting.kill()
         goes_on = "3 documents handed in and not done: the running server goes on. "
@@ -89,7 +89,7 @@ def test_an_interrupted_ingest_without_a_server(
         try:
             wait_for(lambda: bool(endpoint.requests), "embedding to begin")
             ingesting.send_signal(signal.SIGINT)
-            _, said = ingesting.communicate(timeout=60)
+            _, said = ingesting.communicate()
         finally:
             ingesting.kill()
     waits = "1 document handed in and not done: the next `whence serve` or `whence ingest` goes on."

@@ -74,7 +74,7 @@ def test_what_the_readme_shows(embedded: "Installation") -> None:
             program, *rest = shlex.split(command.replace(ADDRESS, serving.url))
             arguments = [program, "--silent", "--show-error", "--noproxy", "*", *rest]
         done = subprocess.run(
-            arguments, cwd=ROOT, env=environment, capture_output=True, text=True, check=True, timeout=240
+            arguments, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
         )
         assert not output or resembles(done.stdout, output), f"{command}\n{done.stdout}"
     assert asked >= 6

@@ -13,7 +13,7 @@ from tests.texts import article
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation, WaitFor
 
-PATIENCE = 60.0
+PATIENCE = 240.0
 SMALL = {"chunkingOptions": '{"maxChunkSize": 100, "minChunkSize": 10}'}
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation
 
 MEGABYTE = 1024 * 1024
-PATIENCE = 60.0
+PATIENCE = 240.0
 
 
 @pytest.fixture

@@ -126,7 +126,7 @@ def test_interrupted_while_it_starts(
 def test_killed(embedded: "Installation", postgres_on: "PostgresOn", wait_for: "WaitFor") -> None:
     serving = embedded.serve().ready()
     for number in range(3):
-        created = httpx.post(f"{serving.url}/api/v1/projects", json={"name": f"project {number}"})
+        created = httpx.post(f"{serving.url}/api/v1/projects", json={"name": f"project {number}"}, timeout=60)
         assert created.status_code == 201
     serving.end(signal.SIGKILL)
     wait_for(lambda: not postgres_on(embedded.data_dir), "the database to end by itself")

@@ -17,7 +17,7 @@ from psycopg.conninfo import make_conninfo
 from whence.settings import Settings
 from whence.web.server import create_app
 
-PATIENCE = 60
+PATIENCE = 240
 KEPT = {"kb.alembic_version", "queue.procrastinate_workers"}
 TABLES = """
 SELECT format('%I.%I', nspname, relname) FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace

@@ -10,9 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from whence.settings import Settings
-from whence.web.server import create_app
+from tests import openapi
 
 IMPORT_ALL = """
 import importlib, pkgutil, sys
@@ -26,7 +24,7 @@ for module in pkgutil.walk_packages(package.__path__, "client."):
 @pytest.fixture
 def document(tmp_path: Path) -> Path:
     path = tmp_path / "openapi.json"
-    path.write_text(json.dumps(create_app(Settings()).openapi()))
+    path.write_text(json.dumps(openapi.document()))
     return path
 
 

@@ -162,7 +162,7 @@ async def test_citations_in_every_style(library: openai.AsyncOpenAI, style: str)
 
 async def test_a_project_chooses_its_style(library: openai.AsyncOpenAI, running: str, key: str) -> None:
     changed = {"config": {"citationStyle": "id"}}
-    async with httpx.AsyncClient(base_url=running, headers={"X-API-Key": key}) as client:
+    async with httpx.AsyncClient(base_url=running, headers={"X-API-Key": key}, timeout=60) as client:
         answer = await client.patch(f"/api/v1/projects/{PROJECT}", json=changed)
     assert answer.json()["data"]["config"]["citationStyle"] == "id"
     said = await library.chat.completions.create(model="default", messages=ASKED)

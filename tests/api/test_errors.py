@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI
+from tests.openapi import document
 from tests.outage import away, end_connections
 from tests.samples import AddSample
 
@@ -18,7 +19,6 @@ from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Settings
 from whence.store.keys import EVERYONE
 from whence.web.middleware import BodyLimits, RequestMiddleware
-from whence.web.server import create_app
 from whence.web.shutdown import Shutdown
 
 pytestmark = pytest.mark.one_app
@@ -81,7 +81,7 @@ async def test_the_methods_that_a_route_has_are_told(
 
 def _operations() -> list[tuple[str, str, list[str]]]:
     """Method, path and parameters in the query of every route of ours."""
-    paths = create_app(Settings()).openapi()["paths"]
+    paths = document()["paths"]
     return [
         (
             method.upper(),
@@ -135,7 +135,7 @@ async def test_every_parameter_that_a_route_declares_is_known_in_both_ways_to_wr
 
 async def test_an_unknown_field_is_refused_by_every_route_with_a_body(client: httpx.AsyncClient) -> None:
     refused = []
-    paths = create_app(Settings()).openapi()["paths"]
+    paths = document()["paths"]
     for path, operations in paths.items():
         for method, operation in operations.items():
             if "application/json" not in operation.get("requestBody", {}).get("content", {}):

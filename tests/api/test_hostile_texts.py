@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from uuid import uuid4
 
@@ -12,11 +12,10 @@ from tests.api.chatting import LEAVE, PROJECT, opened
 from tests.api.conftest import usual_settings
 from tests.api.ingesting import ingest
 from tests.chat_endpoint import ChatEndpoint, says
+from tests.openapi import document
 from tests.stalls import reference, without_stall
 
 from whence.models import MAX_NAME
-from whence.settings import Settings
-from whence.web.server import create_app
 
 SHAPES = {
     "slashes": "1/",
@@ -43,25 +42,26 @@ SHAPES = {
 LONGEST = 100_000
 PER_FIELD = 15_000
 
-DOCUMENT = create_app(Settings()).openapi()
-BODIED = [
-    (method, path, operation["requestBody"]["content"]["application/json"]["schema"])
-    for path, methods in DOCUMENT["paths"].items()
-    for method, operation in methods.items()
-    if "application/json" in operation.get("requestBody", {}).get("content", {})
-]
-FORMS = [
-    (method, path, list(operation["requestBody"]["content"]["multipart/form-data"]["schema"]["properties"]))
-    for path, methods in DOCUMENT["paths"].items()
-    for method, operation in methods.items()
-    if "multipart/form-data" in operation.get("requestBody", {}).get("content", {})
-]
-QUERIED = [
-    (path, [one["name"] for one in operation["parameters"] if one["in"] == "query"])
-    for path, methods in DOCUMENT["paths"].items()
-    for method, operation in methods.items()
-    if method == "get" and any(one["in"] == "query" for one in operation.get("parameters", ()))
-]
+
+@cache
+def operations() -> list[tuple[str, str, dict[str, Any]]]:
+    paths = document()["paths"].items()
+    return [(method, path, operation) for path, methods in paths for method, operation in methods.items()]
+
+
+def bodies(kind: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Method, path and schema of each operation with a body of this kind."""
+    for method, path, operation in operations():
+        if kind in (content := operation.get("requestBody", {}).get("content", {})):
+            yield method, path, content[kind]["schema"]
+
+
+def queries() -> Iterator[tuple[str, list[str]]]:
+    """Path and parameters of each GET with a query."""
+    for method, path, operation in operations():
+        names = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"]
+        if method == "get" and names:
+            yield path, names
 
 
 def shaped(shape: str, length: int) -> str:
@@ -73,7 +73,7 @@ def shaped(shape: str, length: int) -> str:
 
 def resolved(schema: dict[str, Any]) -> dict[str, Any]:
     if "$ref" in schema:
-        return resolved(DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
+        return resolved(document()["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
     for kind in schema.get("anyOf", ()):
         if kind != {"type": "null"} and "required" not in kind:
             return resolved({**schema, **kind, "anyOf": ()})
@@ -143,8 +143,8 @@ def questions(shape: str) -> Iterator[tuple[str, str, Any]]:
 
 def forms(shape: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Each form, with one text of this shape after the other in it: its fields, the file, and the file's name."""
-    for method, path, names in FORMS:
-        for name in set(names) - {"file", "files"}:
+    for method, path, schema in bodies("multipart/form-data"):
+        for name in set(schema["properties"]) - {"file", "files"}:
             yield method, path, {"data": {name: shaped(shape, 10_000)}, "files": {"file": ("a.md", "x")}}
         yield method, path, {"files": {"file": (shaped(shape, 1000).replace("\n", " "), "x")}}
     written = {"file": ("a.md", shaped(shape, 100_000))}
@@ -189,10 +189,10 @@ async def test_every_text_is_answered(
     asked: list[tuple[httpx.AsyncClient, str, str, dict[str, Any]]] = []
     for method, path, body in questions(shape):
         asked += [(one, method, path, {"json": body}) for one in (clients if "chat" in path else clients[:1])]
-    for method, path, schema in BODIED:
+    for method, path, schema in bodies("application/json"):
         asked.append((client, method, path, {"json": filled(schema, shape, PER_FIELD)}))
     asked += [(client, *one) for one in (*forms(shape), *tools(shape))]
-    for path, names in QUERIED:
+    for path, names in queries():
         query = {name: shaped(shape, 100) for name in names if name not in ("limit", "offset")}
         asked.append((client, "get", path, {"params": query}))
     for asker, method, path, sent in asked:

@@ -99,7 +99,10 @@ def send_until_refused(connection: socket.socket, part: bytes, *, most: int) -> 
 
 def test_broken_downloads_leave_nothing_behind(server: Server) -> None:
     sent = httpx.post(
-        f"{server.url}/ingest/upload", headers=server.headers, files={"file": ("a.bin", b"\0x" * 4 * MB)}
+        f"{server.url}/ingest/upload",
+        headers=server.headers,
+        files={"file": ("a.bin", b"\0x" * 4 * MB)},
+        timeout=60,
     )
     document = sent.json()["data"]["items"][0]["documentId"]
     request = server.head(f"GET /api/v1/documents/{document}/file HTTP/1.1")
@@ -119,7 +122,10 @@ def test_broken_downloads_leave_nothing_behind(server: Server) -> None:
 
 def test_a_client_that_reads_nothing_is_left(server: Server, caplog: pytest.LogCaptureFixture) -> None:
     sent = httpx.post(
-        f"{server.url}/ingest/upload", headers=server.headers, files={"file": ("b.bin", b"\0y" * 8 * MB)}
+        f"{server.url}/ingest/upload",
+        headers=server.headers,
+        files={"file": ("b.bin", b"\0y" * 8 * MB)},
+        timeout=60,
     )
     path = f"/api/v1/documents/{sent.json()['data']['items'][0]['documentId']}/file"
     caplog.set_level("INFO", "whence.web")
@@ -196,12 +202,14 @@ def test_bodies_share_a_budget_of_memory(server: Server) -> None:
         send_until_refused(other, b"x" * 65536, most=9 * MB)
         statuses = {answer_on(one)[0], answer_on(other)[0]}
     assert statuses == {408, 503}  # one was too much, the other was never finished
-    answer = httpx.post(f"{server.url}/ingest/text", headers=server.headers, json={"text": "x" * 9 * MB})
+    answer = httpx.post(
+        f"{server.url}/ingest/text", headers=server.headers, json={"text": "x" * 9 * MB}, timeout=60
+    )
     assert answer.status_code == 202, "the budget is free again"
 
 
 def test_one_connection_too_many_is_503(server: Server) -> None:
-    wait_until(lambda: httpx.get(f"{server.url}/healthz").status_code == 200)
+    wait_until(lambda: httpx.get(f"{server.url}/healthz", timeout=60).status_code == 200)
     held = []
     try:
         for _ in range(CONNECTIONS):
@@ -213,7 +221,7 @@ def test_one_connection_too_many_is_503(server: Server) -> None:
     finally:
         for connection in held:
             connection.close()
-    wait_until(lambda: httpx.get(f"{server.url}/healthz").status_code == 200)
+    wait_until(lambda: httpx.get(f"{server.url}/healthz", timeout=60).status_code == 200)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,10 +16,9 @@ from schemathesis.core.result import Ok
 from schemathesis.openapi import from_dict
 from schemathesis.pytest.lazy import get_all_tests
 from schemathesis.specs.openapi.checks import positive_data_acceptance
+from schemathesis.specs.openapi.schemas import OpenApiSchema
 from tests.api.conftest import serve_in_thread, usual_settings
-
-from whence.settings import Settings
-from whence.web.server import create_app
+from tests.openapi import document, operations
 
 LOOSE: dict[str, set[str]] = {
     # What JSON Schema cannot say about these fields. A form's options are text that is JSON of a certain kind, and not every file is text.
@@ -72,8 +72,12 @@ def _without_limits_of_long_texts(node: Any) -> Any:
     return [_without_limits_of_long_texts(part) for part in node] if isinstance(node, list) else node
 
 
-DOCUMENT = _without_limits_of_long_texts(create_app(Settings()).openapi())
-OPERATIONS = [(method.upper(), path) for path, methods in DOCUMENT["paths"].items() for method in methods]
+OPERATIONS = operations()
+
+
+@cache
+def schema() -> OpenApiSchema:
+    return from_dict(_without_limits_of_long_texts(document()))
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +100,7 @@ def test_every_answer_is_as_declared(method: str, path: str, running: str) -> No
         case.call_and_validate(base_url=running, excluded_checks=_loose(case), timeout=120)
 
     load_all_checks()
-    operation = from_dict(DOCUMENT).include(method=method, path=path)
+    operation = schema().include(method=method, path=path)
     (made,) = get_all_tests(schema=operation, test_func=ask, settings=EXAMPLES, given_kwargs=None)
     assert isinstance(made, Ok), made
     _, ask_everything = made.ok()
@@ -122,12 +126,14 @@ def _names(value: Any) -> Iterator[str]:
         yield from _names(part)
 
 
-async def test_the_document_lists_no_422_and_describes_every_route(web: Any) -> None:
-    document = web.openapi()
-    for path, operations in document["paths"].items():
-        for method, operation in operations.items():
+def test_the_document_lists_no_422_and_describes_every_route() -> None:
+    described = set()
+    for path, methods in document()["paths"].items():
+        for method, operation in methods.items():
+            described.add((method.upper(), path))
             assert operation["summary"], (method, path)
             assert "422" not in operation["responses"], (method, path)
             if path.startswith("/api/"):
                 assert {"401", "403"} <= set(operation["responses"]), (method, path)
                 assert operation["security"], (method, path)
+    assert described == set(OPERATIONS)

@@ -90,7 +90,6 @@ def run(*command: str | Path, block: str = "", cwd: Path = NODE_SCRIPTS, **envir
         capture_output=True,
         text=True,
         check=False,
-        timeout=280,
         env={**ENVIRONMENT, **environment},
         cwd=cwd,
     )

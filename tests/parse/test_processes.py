@@ -143,7 +143,7 @@ async def test_a_process_that_died_in_between(short: Path) -> None:
         await parser.parse(short, name="a.pdf")
         (pid,) = children()
         os.kill(pid, signal.SIGKILL)
-        await asyncio.sleep(0.1)
+        assert await eventually(lambda: not running(pid))
         assert (await parser.parse(short, name="a.pdf")).pages
 
 

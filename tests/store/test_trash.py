@@ -184,10 +184,10 @@ async def _killed_at_the_end(inventory: Inventory, one: StoredOriginal, state: S
 
 
 async def test_a_server_that_ends_idle_transactions(dsn: str) -> None:
-    impatient = make_conninfo(dsn, options="-c idle_in_transaction_session_timeout=50")
+    impatient = make_conninfo(dsn, options="-c idle_in_transaction_session_timeout=2000")
     async with Store.open(impatient, size=2) as store, store.inventory.alone() as alone:
         assert alone
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(2.5)
         async with store.inventory.alone() as second:
             assert not second
 

@@ -1,6 +1,5 @@
 """A real browser on a real server: Chromium, driven by Playwright. Without one these tests are skipped."""
 
-import fcntl
 import json
 import os
 import shutil
@@ -9,7 +8,6 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -21,14 +19,15 @@ from tests.chat_endpoint import ChatEndpoint, says
 from tests.conftest import make_database
 from tests.files.office import docx
 from tests.files.pdf import pdf
+from tests.pages import ROOT, no_other_builds
 
 from whence.models import DEFAULT_PROJECT_ID
 from whence.store.postgres import EmbeddedPostgres
 from whence.web.routes.pages import STATIC
 
-ROOT = Path(__file__).parents[2]
 AXE = ROOT / "ui" / "node_modules" / "axe-core" / "axe.min.js"
-PATIENCE = 30_000
+PATIENCE = 120_000
+"""Milliseconds. The limit only finds out what hangs."""
 expect.set_options(timeout=PATIENCE)
 HOSTILE = "<img src=x onerror=window.pwned=1>"
 REPORT = [
@@ -60,8 +59,7 @@ def find_browser() -> str | None:
 
 def build_pages() -> None:
     """Builds the pages if they are missing or older than their sources; one test process at a time."""
-    with (ROOT / "ui" / "package.json").open() as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with no_other_builds():
         done = subprocess.run(
             [sys.executable, "hatch_build.py"], cwd=ROOT, capture_output=True, text=True, check=False
         )
@@ -122,6 +120,13 @@ async def ask(page: Page, question: str = QUESTION) -> None:
     await page.fill("#question", question)
     await page.keyboard.press("Enter")
     await page.wait_for_selector(".turn:last-of-type .actions, .turn:last-of-type .failed")
+
+
+async def loaded(page: Page) -> None:
+    """The page shows its data. Pages ask again and again while jobs are open, so the network need not ever be idle."""
+    await page.wait_for_selector("main h1", state="attached")
+    await expect(page.locator(".loading")).to_have_count(0)
+    await page.wait_for_function("[...document.images].every((image) => image.complete)")
 
 
 async def words_under(page: Page, content: bytes, *, number: int) -> str:

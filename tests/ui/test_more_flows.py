@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 from tests.fetch.site import opened
-from tests.ui.conftest import PAGES, Site, ask
+from tests.ui.conftest import PAGES, Site, ask, loaded
 
 RULES = {"extraction": "manual", "extractor": "rules"}
 JUMPS = """new PerformanceObserver((seen) => {
@@ -180,8 +180,7 @@ async def test_no_page_jumps_while_it_loads(site: Site) -> None:
     await page.add_init_script(JUMPS)
     for path in [*PAGES, f"/d/{site.ids['pdf']}"]:
         await page.goto(site.url + path)
-        await page.wait_for_selector("main h1", state="attached")
-        await page.wait_for_load_state("networkidle")
+        await loaded(page)
         assert await jumped(page) < 0.1, path
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BATCH = 64
 
 
-PATIENCE = 60.0
+PATIENCE = 240.0
 
 
 SMALL = {"chunkingOptions": '{"maxChunkSize": 100, "minChunkSize": 10}'}

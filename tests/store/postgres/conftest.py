@@ -18,7 +18,7 @@ import pytest
 from whence.store.postgres import EmbeddedPostgres, binaries
 
 SCRIPT = Path(__file__).with_name("whence_process.py")
-PATIENCE = 90.0
+PATIENCE = 240.0
 
 
 class WhenceProcess:
