@@ -15,13 +15,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from pypdfium2 import raw
-
 from whence.chunk import sentences
 from whence.evidence.layout import PageLayout, Rect
 from whence.parse.child import pages, pdf
-from whence.parse.child.pdfium import opened, text_page
+from whence.parse.child.pdfium import opened, text_inside, text_page
 from whence.parse.glyphs import NOT_SHOWN
 from whence.parse.parsed import Refused
 from whence.parse.shown import ShownPage
@@ -70,14 +67,11 @@ def _measure(path: Path, most: int, chance: random.Random, counts: Counter[str],
         spans = [(start, end) for _, start, end in sentences(text) if _letters(text[start:end])]
         _timed(times, "again", partial(_again, layout, layout.packed(), spans))
         with opened(path) as document, text_page(document, page.number) as (shown, words):
-            boxes = np.array([words.get_charbox(at) for at in range(words.count_chars())])
-            characters = [chr(raw.FPDFText_GetUnicode(words, at)) for at in range(len(boxes))]
             for start, end in spans:
                 areas = layout.rects(start, end)
                 if not isinstance(areas, str):
-                    inside = _inside(boxes, list(_areas(shown, areas)))
-                    back = "".join(characters[at] for at in inside).encode("utf-16-le", "surrogatepass")
-                    _compare(back.decode("utf-16-le", "ignore"), text[start:end], path, counts)
+                    back = "".join(text_inside(words, area) for area in _areas(shown, areas))
+                    _compare(back, text[start:end], path, counts)
                 else:
                     counts[f"without: {areas}"] += 1
                 counts["sentences"] += 1
@@ -103,14 +97,6 @@ def _is_same(back: str, quote: str) -> bool:
     return re.fullmatch(wanted, _letters(_MARKS.sub("\x02", back))) is not None
 
 
-def _inside(boxes: Any, areas: list[tuple[float, float, float, float]]) -> list[int]:
-    """The characters that touch one of the areas, as pdfium finds the text in an area."""
-    found = np.zeros(len(boxes), bool)
-    for area in areas:
-        found |= ((boxes[:, :2] < area[2:]) & (boxes[:, 2:] > area[:2])).all(axis=1)
-    return [int(at) for at in np.flatnonzero(found)]
-
-
 def _areas(shown: Any, rects: tuple[Rect, ...]) -> Iterator[tuple[float, float, float, float]]:
     """The rectangles as pdfium has them: left, bottom, right, top, before rotation."""
     left, bottom, right, top = shown.get_bbox()
@@ -128,8 +114,8 @@ def _letters(text: str) -> str:
 
 
 def _plain(path: Path, number: int) -> str:
-    with opened(path) as document, text_page(document, number) as (_, words):
-        return str(words.get_text_bounded())
+    with opened(path) as document, text_page(document, number) as (page, words):
+        return text_inside(words, page.get_bbox())
 
 
 def _layout(path: Path, number: int, text: str) -> PageLayout:

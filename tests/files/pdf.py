@@ -9,6 +9,9 @@ from contextlib import closing
 from typing import NamedTuple
 
 import pypdfium2 as pdfium
+from tests.files.type1 import WIDTHS, named_font
+
+from whence.parse.child.pdfium import text_inside
 
 _WIDTH, _HEIGHT = 595, 842
 _LEFT, _TOP = 60, 780
@@ -106,6 +109,7 @@ def _write(
     picture: bytes | None = None,
     picture_width: int = 32,
     shown: Sequence[str] = (),
+    named: bool = False,
 ) -> bytes:
     objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", *_FONTS]
     map_number = len(objects)
@@ -116,6 +120,8 @@ def _write(
         side = size + b" /ColorSpace /DeviceGray /BitsPerComponent 8 /Type /XObject /Subtype /Image"
         objects.append(_stream(picture, len(objects) + 1, key, compressed=True, more=side))
         resources += b" /XObject << /Im1 %d 0 R >>" % len(objects)
+    if named:
+        resources = resources.replace(b"/F2 4 0 R", b"/F2 4 0 R /F3 %d 0 R" % _append_named(objects))
     kids = []
     for number, content in enumerate(contents):
         more = shown[number] if number < len(shown) else ""
@@ -129,6 +135,20 @@ def _write(
         kids.append(b"%d 0 R" % len(objects))
     objects[1] = b"<< /Type /Pages /Count %d /Kids [%s] >>" % (len(kids), b" ".join(kids))
     return _assemble(objects, encryption)
+
+
+def _append_named(objects: list[bytes]) -> int:
+    """The number of the font's object."""
+    program, lengths = named_font()
+    first, widths = WIDTHS
+    parts = b"/Length1 %d /Length2 %d /Length3 0" % lengths
+    objects.append(_stream(program, len(objects) + 1, None, compressed=True, more=parts))
+    descriptor = _FONTS[3].replace(b"/Other", b"/Named")
+    objects.append(descriptor.replace(b">>", b"/FontFile %d 0 R >>" % len(objects)))
+    known = f"/FirstChar {first} /LastChar {first + len(widths) - 1} /Widths [{' '.join(map(str, widths))}]"
+    font = f"<< /Type /Font /Subtype /Type1 /BaseFont /Named {known} /FontDescriptor {len(objects)} 0 R >>"
+    objects.append(font.encode())
+    return len(objects)
 
 
 def _assemble(objects: Sequence[bytes], encryption: bytes | None) -> bytes:
@@ -209,6 +229,11 @@ def placed_pdf(
     return _write(contents, font, compressed=True, shown=shown)
 
 
+def drawn_pdf(content: bytes) -> bytes:
+    """One page with these operators; /F1 is Helvetica, /F3 `named_font`."""
+    return _write([content], _Font({}), compressed=True, named=True)
+
+
 def read_back(content: bytes, number: int, rects: Iterable[Sequence[float]]) -> str:
     """The text that pdfium finds inside rectangles of a page as it is shown."""
     with closing(pdfium.PdfDocument(content)) as document:
@@ -221,5 +246,5 @@ def read_back(content: bytes, number: int, rects: Iterable[Sequence[float]]) -> 
             for _ in range(page.get_rotation() // 90):
                 x0, y0, x1, y1 = y0, 1 - x1, y1, 1 - x0
             inside = (left + x0 * width, top - y1 * height, left + x1 * width, top - y0 * height)
-            words.append(page.get_textpage().get_text_bounded(*inside).strip())
+            words.append(text_inside(page.get_textpage(), inside).strip())
         return " ".join(words)

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.files.pdf import pdf, placed_pdf, read_back
+from tests.files.pdf import drawn_pdf, pdf, placed_pdf, read_back
 
 from whence.chunk import sentences
 from whence.evidence.layout import PageLayout
@@ -49,6 +49,16 @@ ODD = {
     "right to left": placed_pdf([[(60.0, 700.0, HEBREW[::-1]), (60.0, 680.0, "The harbour in Hebrew.")]]),
     "chinese": pdf([["港口于一九一一年疏浚。十米长的船可以靠岸。", "東京は大きい。"]]),
     "ligatures": pdf([["The ﬁrst ofﬁce on the ﬂoor was ﬁlled. It was eﬃcient.", "No ﬂood."]]),
+    "mathematics": pdf([["Let 𐅅 be 𐅄. Then 𐅆 is 𐅅𐅄 and the harbour is deep.", "The end is here."]]),
+    "glyphs by name": drawn_pdf(
+        b"BT 60 700 Td /F1 11 Tf (Let ) Tj /F3 11 Tf (AAAA) Tj /F1 11 Tf ( be deep. It ends here.) Tj ET"
+    ),
+    "a glyph without a width": drawn_pdf(
+        b"BT 60 700 Td /F1 11 Tf (Let ) Tj /F3 11 Tf (ABA) Tj /F1 11 Tf ( be deep. It is old.) Tj ET"
+    ),
+    "recognised by another program": drawn_pdf(
+        b"BT /F3 11 Tf 60 700 Td (the harbour was dredged) Tj 0 -10 Td (and the mole is high) Tj 0 -9 Td (close) Tj ET"
+    ),
     "soft hyphens": placed_pdf(
         [[(60.0, 700.0, "All of the infor\u00ad"), (60.0, 686.0, "mation is here. Noth\u00ading in 東京.")]]
     ),
@@ -73,6 +83,11 @@ def test_sentences_and_words_have_exactly_their_letters_in_their_rectangles(
     what: str, tmp_path: Path
 ) -> None:
     require_exact(ODD[what], tmp_path)
+
+
+def test_the_end_of_a_page_is_kept_also_after_characters_of_two_code_units(tmp_path: Path) -> None:
+    """pdfium gives the length of a text in characters, and then the text in code units."""
+    assert require_exact(ODD["glyphs by name"], tmp_path) == "Let 𐅅𐅅𐅅𐅅 be deep. It ends here."
 
 
 @pytest.mark.parametrize("turn", [0, 90, 180, 270])

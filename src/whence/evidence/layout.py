@@ -6,7 +6,7 @@ rectangles only if each of its characters has a place and the rectangles touch n
 
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.parse.glyphs import shown_among
-from whence.parse.shown import MARK, SCALE, ShownPage
+from whence.parse.shown import BASE, MARK, SCALE, ShownPage
 
 Reason = Literal["no_layout", "text_differs", "text_overlaps", "unreadable", "no_original"]
 """Why there are no rectangles."""
@@ -37,6 +37,8 @@ _NO_BOX = {_UNPLACED: (SCALE, SCALE, 0, 0), _ADDED: (0, 0, 0, 0)}
 _DIGITS = 5
 _LEAST = (1 / 2, 1 / 8)
 """Shares of a letter's width and height that a rectangle must cover, tried in this order."""
+_WHOLE = 10
+"""Units of a letter's width and height that a rectangle must cover in any case; it covers smaller boxes completely."""
 _INSET = 1.0
 """Rectangles are this much smaller than the boxes, so that rounding makes none touch a neighbour."""
 
@@ -66,21 +68,27 @@ class PageLayout:
     def aligned(cls, page: ShownPage, text: str) -> Self:
         """`text` is the stored text of the page."""
         offsets, found = align(text, page.text)
-        placed = found >= 0
-        is_rest = _codes(page.text) != ord(MARK)
-        is_rest[found[placed]] = False
-        rest = np.flatnonzero(is_rest)
-        order = np.concatenate([np.where(placed, found, 0), rest])
+        codes, placed = _codes(page.text), found >= 0
+        of_place = np.full(len(codes) + 1, _NOWHERE)
+        of_place[found[placed]] = offsets[placed]
+        plain = _is_plain(codes)
+        # A hyphen that the stored text leaves out, and a base line, belong to the character before them.
+        before = np.maximum.accumulate(np.where(plain, np.arange(len(codes)), -1))
+        of_place[:-1] = np.where(plain | (of_place[:-1] != _NOWHERE), of_place[:-1], of_place[before])
+        more = np.setdiff1d(np.arange(len(codes)), found)
+        every = np.concatenate([offsets, of_place[more]])
+        order = np.concatenate([np.where(placed, found, 0), more])
         boxes = np.frombuffer(page.boxes, np.uint16).reshape(-1, 4)[order]
         for kind, box in _NO_BOX.items():
             boxes[: len(found)][found == kind] = box
+        by_offset = every.argsort(kind="stable")
         return cls(
             width=page.width,
             height=page.height,
             rotation=page.rotation,
-            offsets=np.concatenate([offsets, np.full(len(rest), _NOWHERE)]).astype(np.uint32),
-            lines=np.frombuffer(page.lines, np.uint16)[order],
-            boxes=boxes,
+            offsets=every[by_offset].astype(np.uint32),
+            lines=np.frombuffer(page.lines, np.uint16)[order][by_offset],
+            boxes=boxes[by_offset],
         )
 
     def packed(self) -> bytes:
@@ -117,28 +125,37 @@ class PageLayout:
         found: list[Rect] = []
         for at, line in enumerate(lines):
             beside = np.concatenate([outside, *lines[:at], *lines[at + 1 :]])
-            # If there is no other way, a line may lie over others of the span, and lose more of its letters.
-            tries = ((others, least) for least in _LEAST for others in (beside, outside))
-            rects = next((rects for one in tries if (rects := self._on_line(line, *one))), None)
+            # If there is no other way, a rectangle may touch further letters of the span.
+            kinds = ((beside, True), (beside, False), (outside, False))
+            tries = (
+                self._on_line(line, others, least, apart=apart) for others, apart in kinds for least in _LEAST
+            )
+            rects = next((rects for rects in tries if rects), None)
             if rects is None:
                 return "text_overlaps"
             found += map(_rect, rects)
         return tuple(found)
 
-    def _on_line(self, line: Boxes, others: Boxes, least: float) -> list[Corners] | None:
+    def _on_line(self, line: Boxes, others: Boxes, least: float, *, apart: bool) -> list[Corners] | None:
         """One rectangle, or several where raised or lowered letters and neighbours do not allow it."""
         near = others[_touch(others, _around(line))]
         whole = self._cut(line, near, least)
-        if whole is not None:
-            return [whole]
-        return _all(self._parts(part, near, least) for part in _levels(line))
+        return [whole] if whole is not None else self._parts(_levels(line), near, least, apart=apart)
 
-    def _parts(self, line: Boxes, others: Boxes, least: float) -> list[Corners] | None:
-        """Halves the line until each part has a rectangle of its own."""
-        rect = self._cut(line, others, least)
-        if rect is not None or len(line) == 1:
-            return None if rect is None else [rect]
-        return _all(self._parts(half, others, least) for half in np.array_split(line, 2))
+    def _parts(
+        self, parts: Sequence[Boxes], others: Boxes, least: float, *, apart: bool
+    ) -> list[Corners] | None:
+        """Halves the parts until each has a rectangle of its own; with `apart`, none touches the letters of another part."""
+        found: list[Corners] = []
+        for at, part in enumerate(parts):
+            beside = np.concatenate([others, *parts[:at], *parts[at + 1 :]]) if apart else others
+            rect = self._cut(part, beside, least)
+            halves = np.array_split(part, 2) if len(part) > 1 else []
+            rects = [rect] if rect is not None else self._parts(halves, beside, least, apart=apart)
+            if not rects:
+                return None
+            found += rects
+        return found
 
     def _cut(self, part: Boxes, others: Boxes, least: float) -> Corners | None:
         """The rectangle around the part, cut where others reach into it; None if too little of a letter would be left."""
@@ -160,8 +177,8 @@ def align(text: str, shown: str) -> tuple[Places, Places]:
     codes = _codes(text)
     offsets = np.flatnonzero(shown_among(codes))
     whole = codes[offsets].tobytes().decode("utf-32-le")
-    own = np.flatnonzero(_codes(shown) != ord(MARK))
-    plain = shown.replace(MARK, "")
+    own = np.flatnonzero(_is_plain(_codes(shown)))
+    plain = shown.replace(MARK, "").replace(BASE, "")
     found = np.full(len(offsets), _UNPLACED)
     reached, is_sure = 0, True
     for head, start, end in _lines(text, codes, offsets):
@@ -175,11 +192,17 @@ def align(text: str, shown: str) -> tuple[Places, Places]:
         else:
             is_sure = False
     found[found >= 0] = own[found[found >= 0]]
-    return offsets, _with_hyphens(found, shown)
+    return offsets, _with_hyphens(found, whole, shown)
 
 
 def _codes(text: str) -> NDArray[np.uint32]:
     return np.frombuffer(text.encode("utf-32-le"), np.uint32)
+
+
+def _is_plain(codes: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Whether each is a character of the page's text, neither a mark nor a base line."""
+    is_plain: NDArray[np.bool_] = (codes != ord(MARK)) & (codes != ord(BASE))
+    return is_plain
 
 
 def _lines(text: str, codes: NDArray[np.uint32], offsets: Places) -> Iterator[tuple[int, int, int]]:
@@ -218,11 +241,11 @@ def _without_hyphens(parts: Sequence[str], found: re.Match[str]) -> Places:
     return np.array(places)
 
 
-def _with_hyphens(found: Places, shown: str) -> Places:
+def _with_hyphens(found: Places, whole: str, shown: str) -> Places:
     """A hyphen that the parser added has the place of the mark after the character before it."""
     for at in np.flatnonzero(found[1:] == _ADDED) + 1:
         place = int(found[at - 1]) + 1
-        if 0 < place < len(shown) and shown[place] == MARK:
+        if whole[at] == "-" and 0 < place < len(shown) and shown[place] == MARK:
             found[at] = place
     return found
 
@@ -232,15 +255,6 @@ def _levels(line: Boxes) -> list[Boxes]:
     middle = line[:, 1] + line[:, 3]
     is_level = (middle[1:] > 2 * line[:-1, 1]) & (middle[1:] < 2 * line[:-1, 3])
     return np.split(line, np.flatnonzero(~is_level) + 1)
-
-
-def _all(found: Iterable[list[Corners] | None]) -> list[Corners] | None:
-    every: list[Corners] = []
-    for some in found:
-        if some is None:
-            return None
-        every += some
-    return every
 
 
 def _around(part: Boxes) -> Corners:
@@ -257,7 +271,8 @@ def _keeps(rect: Corners, part: Boxes, least: float) -> bool:
     """Whether this share of the width and of the height of each letter is inside."""
     inside = np.minimum(part[:, 2:], rect[2:]) - np.maximum(part[:, :2], rect[:2])
     is_wide = (rect[2:] - rect[:2] >= 4 * _INSET).all()
-    return bool(is_wide and (inside >= least * (part[:, 2:] - part[:, :2])).all())
+    size = part[:, 2:] - part[:, :2]
+    return bool(is_wide and (inside >= np.minimum(np.maximum(least * size, _WHOLE), size)).all())
 
 
 def _runs(boxes: Boxes, lines: NDArray[np.uint16]) -> list[Boxes]:

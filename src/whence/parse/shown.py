@@ -14,6 +14,8 @@ UNWANTED = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
 """Characters of a PDF that its text leaves out."""
 MARK = "\u00ad"
 """In the text of a `ShownPage`: a hyphen at the end of a line, which the stored text may leave out."""
+BASE = "\u2060"
+"""In the text of a `ShownPage`: the base line of the character before it, which has no outline: pdfium finds it there alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

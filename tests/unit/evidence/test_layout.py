@@ -138,6 +138,30 @@ def test_hyphens_at_line_ends() -> None:
     page = shown("a well-known fourth\u00ad", "quarter infor\u00ad", "mation, half\u00ad", "hour.")
     text = "# a well-known fourth-quarter information, half-hour."
     assert rects(page, text, "fourth-quarter") == [(0.13, 0, 0.2, 0.01), (0, 0.02, 0.07, 0.03)]
-    assert rects(page, text, "information") == [(0.08, 0.02, 0.13, 0.03), (0, 0.04, 0.06, 0.05)]
+    assert rects(page, text, "information") == [(0.08, 0.02, 0.14, 0.03), (0, 0.04, 0.06, 0.05)]
     assert rects(page, text, "half-hour.") == [(0.08, 0.04, 0.13, 0.05), (0, 0.06, 0.05, 0.07)]
     assert rects(page, text, "-known") == [(0.06, 0, 0.12, 0.01)]
+
+
+def test_a_hyphen_that_was_left_out_belongs_to_the_character_before_it() -> None:
+    page = shown("infor\u00ad", "mation")
+    boxes = np.frombuffer(page.boxes, np.uint16).reshape(-1, 4).copy()
+    boxes[5] = boxes[6] + [10, 0, 10, 0]
+    under = replace(page, boxes=boxes.tobytes())
+    assert rects(page, "information", "r") == [(0.04, 0, 0.06, 0.01)]
+    assert rects(under, "information", "mation") == "text_overlaps"
+
+
+def test_the_mark_of_a_heading_is_no_hyphen() -> None:
+    assert rects(shown("infor\u00ad", "4"), "infor\n# 4", "# 4") == [(0, 0.02, 0.01, 0.03)]
+
+
+def test_no_two_rectangles_of_a_span_touch_the_same_letter() -> None:
+    """As a tall sign with a raised letter close to it, and another letter below that: read one by one, each comes once."""
+    page = shown("ab", "z")
+    boxes = np.array([[0, 0, 400, 1000], [350, 0, 750, 300], [420, 350, 700, 900]], np.uint16)
+    found = PageLayout.aligned(replace(page, boxes=boxes.tobytes()), "ab\nz").rects(0, 2)
+    assert not isinstance(found, str)
+    areas = np.array(found)[:, None] * SCALE
+    touched = ((boxes[:, :2] < areas[..., 2:]) & (boxes[:, 2:] > areas[..., :2])).all(axis=2)
+    assert touched.tolist() == [[True, False, False], [False, True, False]]

@@ -19,7 +19,7 @@ from whence.parse.child.scans import frame, frame_sizes, scan
 from whence.parse.detect import PDF
 from whence.parse.glyphs import shown_among
 from whence.parse.parsed import Refused
-from whence.parse.shown import LARGEST, MARK, SCALE, ShownPage
+from whence.parse.shown import BASE, LARGEST, MARK, SCALE, ShownPage
 
 _HIGHEST = 4000
 """Pixels of a picture; a page that is long for its width becomes narrower."""
@@ -27,11 +27,16 @@ _HIGHEST = 4000
 _HYPHENS, _LINE_ENDS = (0xFFFE, 0x02), (0x0D, 0x0A)
 _THIN = 0.05
 """Points. A glyph without an outline has a box without a height."""
+_LETTER = 0.8
+"""Of the height of the font: a letter above the base line."""
+_MARGIN = 3
+"""Units of `SCALE` above and below a base line."""
 _LESS = 0.01
 """Pixels: pdfium rounds up."""
 _LEVEL = 3
 _HIGH_SURROGATE, _LOW_SURROGATE, _NO_SURROGATE = 0xD800, 0xDC00, 0xE000
 _POINTER = ctypes.c_void_p
+Indexes = NDArray[np.intp]
 
 
 def _address(function: Any) -> int:
@@ -101,20 +106,40 @@ def _read_page(page: pdfium.PdfPage, text: pdfium.PdfTextPage, number: int) -> S
     kept = np.flatnonzero(shown_among(codes) | is_hyphen)
     codes[is_hyphen] = ord(MARK)
     boxes = _boxes(handle, kept.tolist())
-    for at in np.flatnonzero(boxes[:, 3] - boxes[:, 1] < _THIN):
-        boxes[at] = text.get_charbox(int(kept[at]), loose=True)
+    # pdfium finds no other characters in an area, so the stored text does not have them.
+    seen = (boxes[:, :2] < boxes[:, 2:]).all(axis=1)
+    kept, boxes = kept[seen], boxes[seen]
+    width, height = page.get_size()
+    thin = np.flatnonzero(boxes[:, 3] - boxes[:, 1] < _THIN)
+    bases = _outlined(text, kept, boxes, thin, max(width, height) / SCALE)
+    kept, boxes = np.insert(kept, thin + 1, kept[thin]), np.insert(boxes, thin + 1, bases, axis=0)
+    codes, lines = codes[kept], lines[kept]
+    codes[thin + 1 + np.arange(len(thin))] = ord(BASE)
     placed = _placed(boxes, page.get_bbox(), page.get_rotation())
     on_page = np.flatnonzero((placed[:, :2] < 1).all(axis=1) & (placed[:, 2:] > 0).all(axis=1))
-    width, height = page.get_size()
     return ShownPage(
         number=number,
         width=width,
         height=height,
         rotation=page.get_rotation(),
-        text=codes[kept[on_page]].tobytes().decode("utf-32-le"),
-        lines=lines[kept[on_page]].astype(np.uint16).tobytes(),
+        text=codes[on_page].tobytes().decode("utf-32-le"),
+        lines=lines[on_page].astype(np.uint16).tobytes(),
         boxes=np.rint(placed[on_page].clip(0, 1) * SCALE).astype(np.uint16).tobytes(),
     )
+
+
+def _outlined(
+    text: pdfium.PdfTextPage, kept: Indexes, boxes: NDArray[np.float64], thin: Indexes, unit: float
+) -> NDArray[np.float64]:
+    """Gives glyphs without an outline the boxes that letters would have; returns their own boxes with a margin.
+
+    Programs that recognise text lay such glyphs over a scan.
+    """
+    bases = boxes[thin] + np.array([0, -_MARGIN, 0, _MARGIN]) * unit
+    for at, base in zip(thin, bases, strict=True):
+        top = text.get_charbox(int(kept[at]), loose=True)[3]
+        boxes[at] = (*base[:3], max(base[3], base[1] + _LETTER * (top - base[1])))
+    return bases
 
 
 def _codes(text: pdfium.PdfTextPage, handle: int | None, count: int) -> NDArray[np.uint32]:

@@ -1,5 +1,6 @@
 """Opens PDF files with pdfium, and reads the plain text of their pages."""
 
+import ctypes
 import math
 from collections import Counter
 from collections.abc import Iterator
@@ -31,21 +32,33 @@ def texts(path: Path) -> dict[int, str]:
     try:
         with opened(path) as document:
             for number in range(1, len(document) + 1):
-                with text_page(document, number) as (_, text):
-                    found[number] = _inside(text)
+                with text_page(document, number) as (page, text):
+                    found[number] = _inside(page, text)
     except Refused:
         pass  # kreuzberg decides whether the document can be read
     return found
 
 
-def _inside(text: pdfium.PdfTextPage) -> str:
+def _inside(page: pdfium.PdfPage, text: pdfium.PdfTextPage) -> str:
     """The text inside the page. For turned text pdfium leaves out line ends, unless it is asked for all text of the page."""
-    inside: str = text.get_text_bounded()
+    inside = text_inside(text, page.get_bbox())
     if _direction(text):
         whole: str = text.get_text_range()
         if "".join(whole.split()) == "".join(inside.split()):
             return whole
     return inside
+
+
+def text_inside(text: pdfium.PdfTextPage, box: tuple[float, float, float, float]) -> str:
+    """The text inside the box: left, bottom, right, top.
+
+    pdfium gives its length in characters, and then up to two code units for each: pypdfium2 cuts off the end.
+    """
+    left, bottom, right, top = box
+    length = 2 * raw.FPDFText_GetBoundedText(text, left, top, right, bottom, None, 0)
+    units = (ctypes.c_ushort * length)()
+    used = raw.FPDFText_GetBoundedText(text, left, top, right, bottom, units, length)
+    return bytes(units)[: 2 * used].decode("utf-16-le", "ignore").removesuffix("\0")
 
 
 @contextmanager
