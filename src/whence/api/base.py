@@ -73,6 +73,12 @@ def _aliases(name: str, field: Any) -> tuple[str, ...]:
     return (field.alias or name,)
 
 
+def or_text(schema: JSONSchema) -> None:
+    """Documents that one text may be sent instead of the list."""
+    array = {"type": schema.pop("type"), "items": schema.pop("items"), "minItems": 1}
+    schema["anyOf"] = [{"type": "string"}, array]
+
+
 _ABOUT = frozenset(("description", "default", "title", "examples"))
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, field_validator
 
-from whence.api.base import AnswerShape
+from whence.api.base import AnswerShape, or_text
 from whence.api.chat import MAX_TURN
 from whence.api.completions import TolerantRequest
 from whence.api.values import text, whole, wrong
@@ -27,10 +27,7 @@ class EmbeddingsRequest(TolerantRequest):
         description="A project's name or id, or the name of the embedding model. Default: the key's own project, else `default`.",
     )
     input: list[str] = Field(
-        json_schema_extra={
-            "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]
-        },
-        description=f"A text, or at most {MAX_INPUTS:,} texts.",
+        json_schema_extra=or_text, description=f"A text, or at most {MAX_INPUTS:,} texts."
     )
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: Annotated[int | None, whole(1, _MAX_DIMENSIONS)] = Field(

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import ConfigDict, Field, field_validator
 
 from whence.api.annotations import StyledAnswer
-from whence.api.base import AnswerShape
+from whence.api.base import AnswerShape, or_text
 from whence.api.chat import MAX_TURN, MAX_TURNS, ChatCitation, ChatQuestion, ChatSource, sources_of
 from whence.api.completions import (
     CompletionTurn,
@@ -55,7 +55,7 @@ class ResponseRequest(QuestionRequest):
     )
 
     input: list[CompletionTurn] = Field(
-        json_schema_extra={"anyOf": [{"type": "string"}, {"type": "array", "minItems": 1}]},
+        json_schema_extra=or_text,
         description="The question, or a list of messages whose last one is the question. All other items are left out.",
     )
     previous_response_id: Annotated[str | None, text(MAX_TURN)] = Field(

@@ -1262,7 +1262,7 @@ class ResponseDeleted(TypedDict):
 
 
 class ResponseRequest(TypedDict):
-    input: str | list[Any]
+    input: str | list[CompletionTurn]
     previous_response_id: NotRequired[str | None]
     store: NotRequired[bool | str | int | None]
     text: NotRequired[TextOptions | None]
