@@ -13,12 +13,12 @@ from whence.models import ChunkKey
 from whence.providers import Embedders, Reranker
 from whence.search.expand import Context, Expander, Expansion
 from whence.search.fuse import Legs, Scored
-from whence.search.legs import LegRunner, PreparedQuestion
 from whence.search.memory_index import HeldProject, Memory
 from whence.search.named_documents import find_named
 from whence.search.query import Query
 from whence.search.question import MAX_OFFSET, Hit, Question, SearchResult
 from whence.search.relevance_threshold import MANY, passes
+from whence.search.retrieval import LegRunner, PreparedQuestion
 from whence.search.vectors import VectorLeg
 from whence.search.vocabulary import SpellingCorrector, replace_words
 from whence.store import Store

@@ -1,4 +1,4 @@
-"""Runs the legs of a search: text and vectors, alone or both at once."""
+"""Retrieves the candidates of a search by text and vectors, alone or both at once. Each of the two is a leg."""
 
 import asyncio
 import logging
