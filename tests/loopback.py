@@ -222,8 +222,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def closed_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port that nobody listens on. It stays bound until the process ends, so that no other process gets it."""
+    probe = socket.socket()
+    probe.bind(("127.0.0.1", 0))
+    port: int = probe.getsockname()[1]
+    probe.detach()
+    return port
