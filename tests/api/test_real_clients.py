@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -30,11 +31,19 @@ TYPESCRIPT = ROOT / "clients" / "typescript"
 PAGE = ROOT / "docs" / "clients.md"
 NEW, OLD, NODE = VENV / "bin" / "python", VENV / "openai2" / "bin" / "python", Path("node")
 PYTHONS = {"openai": NEW, "langchain": NEW, "llama_index": OLD, "litellm": OLD, "pydantic_ai": NEW}
-"""In the order of their blocks in the page. Node comes last."""
+TITLES = {
+    "openai": "OpenAI",
+    "langchain": "LangChain",
+    "llama_index": "LlamaIndex",
+    "litellm": "LiteLLM",
+    "pydantic_ai": "Pydantic AI",
+    "vercel": "Vercel AI SDK",
+}
+"""Of the block in the page that belongs to a script."""
 AT_ONCE = 2
 PUBLIC = "https://kb.example"
 SAID = "Everyone has thirty days of leave in a year [1]."
-BLOCK = re.compile(r'```(?:python|js) title=".*?"\n(.*?)```', re.DOTALL)
+BLOCK = re.compile(r'```\w+ title="(.*?)"\n(.*?)```', re.DOTALL)
 TABLE = re.compile(r"\|client\|.*?\n\n", re.DOTALL)
 HEAD = "|client|text|stream|citations|in a stream|JSON|\n|---|---|---|---|---|---|"
 ENVIRONMENT = {
@@ -97,10 +106,18 @@ def run(*command: str | Path, block: str = "", cwd: Path = NODE_SCRIPTS, **envir
     return done.stdout
 
 
+def page_blocks(url: str, key: str) -> dict[str, str]:
+    """The blocks of the page by title, for this server."""
+    blocks = dict(BLOCK.findall(PAGE.read_text("utf-8")))
+    return {
+        title: block.replace("http://127.0.0.1:8420", url).replace("wh_…", key)
+        for title, block in blocks.items()
+    }
+
+
 def asked_by(client: str, url: str, block: str) -> dict[str, Any]:
     """What the client's script and its block in the page, a program, say."""
     asked = (f"{url}/v1", QUESTION)
-    block = block.replace("http://127.0.0.1:8420", url).replace("wh_…", "x")
     if client in PYTHONS:
         said = run(PYTHONS[client], SCRIPTS / f"with_{client}.py", *asked, block=block)
         told: dict[str, Any] = json.loads(said.splitlines()[-1])
@@ -144,18 +161,23 @@ def compare(rows: list[str], *, are_all: bool) -> None:
 
 
 def test_what_clients_see(server: str) -> None:
-    blocks = dict(zip((*PYTHONS, "vercel"), BLOCK.findall(PAGE.read_text("utf-8")), strict=True))
-    if not has_node():
-        del blocks["vercel"]
+    blocks = page_blocks(server, "x")
+    assert set(blocks) == {*TITLES.values(), *chat_programs.PROGRAMS, "Python", "TypeScript"}
+    clients = [client for client in TITLES if client != "vercel" or has_node()]
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        told = list(threads.map(lambda client: asked_by(client, server, blocks[client]), blocks))
+        told = list(threads.map(lambda client: asked_by(client, server, blocks[TITLES[client]]), clients))
     rows = [row_of(client, seen) for one in told for client, seen in one["rows"].items()]
-    rows += [row_of(program, seen) for program, seen in chat_programs.rows_of(server, QUESTION).items()]
+    rows += [row_of(program, seen) for program, seen in chat_programs.rows_of(blocks, QUESTION).items()]
     compare(rows, are_all=has_node())
     for one in told:
         assert one.get("vectors", 2) == 2
         assert SAID in one["printed"]
         assert "leave.md" in one["printed"]
+
+
+def test_the_python_client(server: str, key: str) -> None:
+    """Its block in the page; `test_python_client.py` has the rest."""
+    assert "thirty days" in run(sys.executable, "-c", page_blocks(server, key)["Python"])
 
 
 @pytest.mark.skipif(not (TYPESCRIPT / "node_modules").exists(), reason="no npm, or not `make test-clients`")
@@ -164,7 +186,8 @@ def test_the_typescript_client(server: str, key: str) -> None:
     assert "skipped 0" in run("npm", "test", "--silent", cwd=TYPESCRIPT, WHENCE_URL=server)
     (block,) = re.findall(r"```js\n(.*?)```", (TYPESCRIPT / "README.md").read_text("utf-8"), re.DOTALL)
     block = block.replace("http://127.0.0.1:8420", server).replace("wh_…", key)
-    assert "thirty days" in run(NODE, "--input-type=module", block=block, cwd=TYPESCRIPT)
+    for program in (block, page_blocks(server, key)["TypeScript"]):
+        assert "thirty days" in run(NODE, "--input-type=module", block=program, cwd=TYPESCRIPT)
 
 
 def test_retrievers_of_other_libraries(server: str, key: str) -> None:

@@ -4,6 +4,8 @@ So the rows say what the server answers to such requests, not what a program sho
 """
 
 import json
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import httpx
@@ -24,12 +26,17 @@ PROGRAMS: dict[str, tuple[dict[str, Any], str]] = {
 """By name: what it adds to a request, and how it asks for a title."""
 
 
-def rows_of(url: str, question: str) -> dict[str, dict[str, Any]]:
-    """What is answered to the requests of each program. They ask for no JSON of a schema, so that is not measured."""
+def rows_of(blocks: Mapping[str, str], question: str) -> dict[str, dict[str, Any]]:
+    """What is answered to the requests of each program, at the address and with the key that its block has.
+
+    They ask for no JSON of a schema, so that is not measured.
+    """
     rows = {}
-    with httpx.Client(base_url=url, timeout=60, headers={"Authorization": "Bearer x"}) as client:
-        assert client.get("/v1/models").raise_for_status().json()["data"]
-        for name, (more, task) in PROGRAMS.items():
+    for name, (more, task) in PROGRAMS.items():
+        (address,) = re.findall(r"http\S+", blocks[name])
+        (key,) = re.findall(r"(?:KEY=|apiKey: )(.+)", blocks[name])
+        with httpx.Client(base_url=address, timeout=60, headers={"Authorization": f"Bearer {key}"}) as client:
+            assert client.get("models").raise_for_status().json()["data"]
             whole = _asked(client, question, more)["choices"][0]["message"]
             stream, streamed = _streamed(client, question, more)
             rows[f"{name} (requests only)"] = {
@@ -47,7 +54,7 @@ def rows_of(url: str, question: str) -> dict[str, dict[str, Any]]:
 
 def _asked(client: httpx.Client, text: str, more: dict[str, Any]) -> dict[str, Any]:
     body = {"model": "default", "messages": [_said(text)], "stream": False, **more}
-    answer: dict[str, Any] = client.post("/v1/chat/completions", json=body).raise_for_status().json()
+    answer: dict[str, Any] = client.post("chat/completions", json=body).raise_for_status().json()
     return answer
 
 
@@ -70,7 +77,7 @@ def _streamed(client: httpx.Client, question: str, more: dict[str, Any]) -> tupl
     }
     parts: list[str] = []
     cited: list[list[str]] = []
-    with client.stream("POST", "/v1/chat/completions", json=body) as answer:
+    with client.stream("POST", "chat/completions", json=body) as answer:
         answer.raise_for_status()
         for line in answer.iter_lines():
             if not line.startswith("data: {"):

@@ -1,5 +1,5 @@
 import { Connection, posted, type ConnectionOptions } from "./connection.js";
-import { ApiError } from "./errors.js";
+import { ApiError, unexpected } from "./errors.js";
 import type { components } from "./schema.js";
 
 export type Schemas = components["schemas"];
@@ -39,9 +39,6 @@ export type AskEvent =
   | { name: "done"; data: Answer }
   | { name: "verified"; data: { citations: Citation[] } };
 
-interface Envelope<T> {
-  data: T;
-}
 interface Listing<T> {
   items: T[];
   pagination: { has_more: boolean };
@@ -60,27 +57,29 @@ export class WhenceClient extends Connection {
   }
 
   /** An answer from the documents, with its sources and a citation for each sentence. */
-  ask(message: string, { signal, ...options }: AskOptions = {}): Promise<Answer> {
-    return this.post<Answer>(
-      "/api/v1/chat",
-      { ...this.#scope(), ...options, message, stream: false },
-      signal,
-    );
+  async ask(message: string, { signal, ...options }: AskOptions = {}): Promise<Answer> {
+    const body = { ...this.#scope(), ...options, message, stream: false };
+    const answer = await this.post<Answer | null>("/api/v1/chat", body, signal);
+    if (typeof answer?.response !== "string") throw unexpected("The answer has no response.");
+    return answer;
   }
 
   /** The same, as it is written. */
   async *stream(message: string, { signal, ...options }: AskOptions = {}): AsyncGenerator<AskEvent> {
     const body = { ...this.#scope(), ...options, message, stream: true };
+    let isDone = false;
     for await (const event of this.events("/api/v1/chat", posted(body, signal))) {
       if (event.name === "error") throw failure(event.data);
       yield event as AskEvent;
+      isDone ||= event.name === "done";
     }
+    if (!isDone) throw unexpected("The stream ended before the answer was complete.");
   }
 
   /** The passages that fit a query, the best first. */
   async search(query: string, { signal, ...options }: SearchOptions = {}): Promise<SearchAnswer> {
     const body = { ...this.#scope(), ...options, query };
-    return (await this.post<Envelope<SearchAnswer>>("/api/v1/search", body, signal)).data;
+    return this.#data<SearchAnswer>("/api/v1/search", posted(body, signal));
   }
 
   /** Adds a document. Without `wait` the answer names the job that reads it. */
@@ -92,7 +91,7 @@ export class WhenceClient extends Connection {
     if (!(what instanceof File)) {
       const kind = "url" in what ? "url" : "text";
       const body = { ...this.#scope(), ...options, ...what };
-      return (await this.post<Envelope<Ingested>>(`/api/v1/ingest/${kind}${query}`, body, signal)).data;
+      return this.#data<Ingested>(`/api/v1/ingest/${kind}${query}`, posted(body, signal));
     }
     const form = new FormData();
     for (const [name, value] of Object.entries({ ...this.#scope(), ...options })) {
@@ -100,9 +99,9 @@ export class WhenceClient extends Connection {
     }
     form.set("file", what);
     const init: RequestInit = { method: "POST", body: form, ...(signal && { signal }) };
-    const answer = await this.json<Envelope<{ items: Ingested[] }>>(`/api/v1/ingest/upload${query}`, init);
-    const [item] = answer.data.items;
-    if (!item) throw new ApiError(200, "HTTP_ERROR", "The server answered without the file.");
+    const { items } = await this.#data<Partial<Listing<Ingested>>>(`/api/v1/ingest/upload${query}`, init);
+    const item = items?.[0];
+    if (!item) throw unexpected("The answer is without the file.");
     if (item.error) throw new ApiError(200, item.error.code, item.error.message, item.error.details ?? {});
     return item;
   }
@@ -127,11 +126,19 @@ export class WhenceClient extends Connection {
         ([, value]) => value !== undefined,
       );
       const asked = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
-      const { data } = await this.json<Envelope<Listing<T>>>(`${path}?${asked}`);
-      yield* data.items;
-      offset += data.items.length;
-      if (!data.pagination.has_more || !data.items.length) return;
+      const { items, pagination } = await this.#data<Partial<Listing<T>>>(`${path}?${asked}`);
+      if (!Array.isArray(items) || !pagination) throw unexpected("The answer is no list.");
+      yield* items;
+      offset += items.length;
+      if (!pagination.has_more || !items.length) return;
     }
+  }
+
+  /** What is in the envelope of an answer. */
+  async #data<T extends object>(path: string, init?: RequestInit): Promise<T> {
+    const answer = await this.json<{ data?: T | null } | null>(path, init);
+    if (typeof answer?.data !== "object" || answer.data === null) throw unexpected("The answer has no data.");
+    return answer.data;
   }
 
   #scope(): { projectId?: string } {
@@ -139,7 +146,13 @@ export class WhenceClient extends Connection {
   }
 }
 
+interface Failure {
+  error?: { code: string; message: string; details?: Record<string, unknown> };
+}
+
 function failure(data: unknown): ApiError {
-  const { error } = data as { error: { code: string; message: string; details?: Record<string, unknown> } };
-  return new ApiError(200, error.code, error.message, error.details);
+  const error = (data as Failure | null)?.error;
+  return error
+    ? new ApiError(200, error.code, error.message, error.details)
+    : unexpected("The stream has an unknown error.");
 }

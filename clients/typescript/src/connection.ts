@@ -1,4 +1,4 @@
-import { ApiError, refusal } from "./errors.js";
+import { offline, refusal, unexpected } from "./errors.js";
 import { eventsOf, type ServerEvent } from "./events.js";
 
 export interface ConnectionOptions {
@@ -28,8 +28,7 @@ export class Connection {
       onResponse?.(response);
       return response;
     } catch (error) {
-      if (error instanceof DOMException && error.name === "AbortError") throw error;
-      throw new ApiError(0, "OFFLINE", "The server does not answer. Is it running?");
+      throw offline(error, "The server does not answer. Is it running?");
     }
   }
 
@@ -42,7 +41,12 @@ export class Connection {
   }
 
   async json<T>(path: string, init?: RequestInit): Promise<T> {
-    return (await (await this.raw(path, init)).json()) as T;
+    const text = await this.#body(await this.raw(path, init));
+    try {
+      return JSON.parse(text) as T;
+    } catch {
+      throw unexpected("The answer is not JSON.");
+    }
   }
 
   post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
@@ -51,6 +55,14 @@ export class Connection {
 
   async *events(path: string, init: RequestInit): AsyncGenerator<ServerEvent> {
     yield* eventsOf(await this.raw(path, init));
+  }
+
+  async #body(response: Response): Promise<string> {
+    try {
+      return await response.text();
+    } catch (error) {
+      throw offline(error, "The connection broke.");
+    }
   }
 }
 

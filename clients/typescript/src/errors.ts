@@ -12,6 +12,17 @@ export class ApiError extends Error {
   }
 }
 
+/** For a request without an answer. A request that its caller ended is no error of the server. */
+export function offline(error: unknown, message: string): unknown {
+  const isEnded = error instanceof DOMException && error.name === "AbortError";
+  return isEnded ? error : new ApiError(0, "OFFLINE", message);
+}
+
+/** For an answer that no server of Whence gives. */
+export function unexpected(what: string): ApiError {
+  return new ApiError(200, "UNEXPECTED_ANSWER", `${what} Check the address and the version of the server.`);
+}
+
 interface ErrorBody {
   error?: { code?: string; message?: string; details?: Record<string, unknown> };
 }

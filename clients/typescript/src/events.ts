@@ -1,3 +1,5 @@
+import { offline, unexpected } from "./errors.js";
+
 export interface ServerEvent {
   name: string;
   data: unknown;
@@ -11,7 +13,12 @@ export function parse(block: string): ServerEvent | null {
     if (line.startsWith("event:")) name = line.slice(6).trim();
     if (line.startsWith("data:")) data.push(line.slice(5).trimStart());
   }
-  return data.length ? { name, data: JSON.parse(data.join("\n")) as unknown } : null;
+  if (!data.length) return null;
+  try {
+    return { name, data: JSON.parse(data.join("\n")) as unknown };
+  } catch {
+    throw unexpected("The stream has an event that is not JSON.");
+  }
 }
 
 /** The events of a stream, until it ends. */
@@ -21,7 +28,9 @@ export async function* eventsOf(response: Response): AsyncGenerator<ServerEvent>
   let rest = "";
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw offline(error, "The connection broke before the answer was complete.");
+      });
       if (done) return;
       const parts = (rest + value).split("\n\n");
       rest = parts.pop() ?? "";

@@ -1,5 +1,6 @@
 // The built client against a real server, whose address is in WHENCE_URL, and against none.
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { test } from "node:test";
 import { ApiError, parse, WhenceClient } from "../dist/index.js";
 
@@ -15,6 +16,36 @@ test("an event is read, a comment is none", () => {
 test("a server that does not answer is an error with a code", async () => {
   const nobody = new WhenceClient({ url: "http://127.0.0.1:1" });
   await assert.rejects(nobody.ask("x"), (error) => error instanceof ApiError && error.code === "OFFLINE");
+});
+
+const FOREIGN = [
+  "",
+  "<html>It works!</html>",
+  "null",
+  "{}",
+  '{"success": true, "data": null}',
+  '{"success": true, "data": {"items": null}}',
+  "event: token\ndata: {\n\n",
+  "event: error\ndata: null\n\n",
+];
+
+test("what another server answers is an error with a code", async () => {
+  for (const body of FOREIGN) {
+    const server = createServer((_, answer) => answer.end(body));
+    await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+    const client = new WhenceClient({ url: `http://127.0.0.1:${server.address().port}` });
+    const calls = [
+      () => client.ask("x"),
+      () => client.stream("x").next(),
+      () => client.ingest({ text: "x", name: "x.md" }),
+      () => client.ingest(new File(["x"], "x.md")),
+      () => client.documents().next(),
+    ];
+    for (const call of body.includes("items") ? calls.filter((_, at) => at !== 2) : calls) {
+      await assert.rejects(call(), { name: "ApiError", code: "UNEXPECTED_ANSWER" }, body);
+    }
+    await new Promise((closed) => server.close(closed));
+  }
 });
 
 test("a refusal is an error with the server's code", needsServer, async () => {

@@ -120,8 +120,13 @@ def _documents(
 def _joined(ident: str, chunks: Mapping[str, Any]) -> str:
     """The text of a document that LightRAG keeps in another form: its chunks, in their order."""
     own = [chunk for chunk in chunks.values() if chunk.get("full_doc_id") == ident]
-    own.sort(key=lambda chunk: int(chunk.get("chunk_order_index") or 0))
+    own.sort(key=_place)
     return "\n\n".join(str(chunk.get("content", "")) for chunk in own)
+
+
+def _place(chunk: Mapping[str, Any]) -> float:
+    place = chunk.get("chunk_order_index")
+    return place if isinstance(place, int | float) else 0
 
 
 def _origins(found: Mapping[str, str], listed: Any, of_chunk: Mapping[str, str]) -> frozenset[str]:

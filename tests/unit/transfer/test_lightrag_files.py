@@ -74,6 +74,16 @@ def test_without_a_graph_and_with_other_forms(folder: Path) -> None:
     assert found.documents[1].text.startswith("# Billing\n\nBilling Service")
 
 
+@pytest.mark.parametrize("place", ["x", [], {}, None, 1.5])
+def test_a_chunk_without_a_valid_place(place: object, folder: Path) -> None:
+    documents, chunks = (folder / f"kv_store_{name}.json" for name in ("full_docs", "text_chunks"))
+    other = {ident: {"parse_format": "lightrag"} for ident in json.loads(documents.read_text())}
+    documents.write_text(json.dumps(other))
+    kept = json.loads(chunks.read_text())
+    chunks.write_text(json.dumps({ident: {**one, "chunk_order_index": place} for ident, one in kept.items()}))
+    assert len(read_working_directory(folder).documents) == len(other)
+
+
 def test_proposals_of_a_chunk() -> None:
     """Objects that it names, with the nearest description; relationships with both ends in it. Nothing is withdrawn."""
     ada = {"type": "Person", "name": "Ada Quill", "descriptions": ["She sails.", "Leads the team Heron."]}
