@@ -27,9 +27,9 @@ _LAST_SENTENCES = 2
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]{2,}|&[^\W_]+)*")
 _SHORT = r"(?P<alias>[^\W\d_][\w&./-]{0,13}\w)"
 _BRACKETED = r"\s{0,3},?\s{0,3}\((?P<inside>[^()]{2,60})\)"
-_QUOTED = re.compile(r"[\"“„‘'](?:the\s+)?([^\"“”‘’']{2,40})[\"”’']")
+# Quotes without "the" are most often works: Ken Loach ("I, Daniel Blake").
+_CALLED = re.compile(r"(?:\bthe\s+[\"“„‘']|[\"“„‘']the\s+)([A-Z][^\"“”‘’']{1,39})[\"”’']")
 _STANDS_FOR = r"(?:\s*\(|,?\s+(?:is\s+)?(?:short|stands|stood|an\s+abbreviation)\s+(?:for|of)\s+)(?:the\s+)?"
-_KNOWN_AS = r",?\s+(?:[a-z]+\s+){0,2}?(?:or|as|to|called)\s+(?:the\s+)?[\"“]?"
 _CONTINUED = re.compile(rf"\s(?:of|for)\s(?:the\s)?{_WORD.pattern}")
 _YEAR = re.compile(r"\d{4}")
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+|\n\s*\n")
@@ -171,12 +171,12 @@ def _definitions(text: str, name: str) -> Iterator[str]:
     if not re.search(full, text, re.IGNORECASE):
         return
     for found in re.finditer(full + _BRACKETED, text, re.IGNORECASE):
-        yield from (quoted for quoted in _QUOTED.findall(found["inside"]) if quoted[0].isupper())
+        yield from _CALLED.findall(found["inside"])
         last_words = (piece.split()[-1:] for piece in re.split(r"[,;]|\bor\b", found["inside"]))
-        yield from (word for words in last_words for word in words if _abbreviates(word, name))
-    for pattern in (f"{_SHORT}{_STANDS_FOR}(?i:{full})", f"(?i:{full}){_KNOWN_AS}{_SHORT}"):
-        said = (found["alias"] for found in re.finditer(pattern, text))
-        yield from (alias for alias in said if _abbreviates(alias, name))
+        words = (word.strip("\"“”„‘’'") for words in last_words for word in words)
+        yield from (word for word in words if _abbreviates(word, name))
+    said = (found["alias"] for found in re.finditer(f"{_SHORT}{_STANDS_FOR}(?i:{full})", text))
+    yield from (alias for alias in said if _abbreviates(alias, name))
 
 
 def _abbreviates(alias: str, name: str) -> bool:

@@ -28,7 +28,7 @@ RIGHT = [
     Case(ASEAN, "Vietnam joined ASEAN in 1995.", f"ASEAN, short for {ASEAN}, has ten members.", "ASEAN"),
     Case(ASEAN, "Vietnam joined ASEAN.", f"ASEAN stands for the {ASEAN}.", "ASEAN"),
     Case(ASEAN, "Vietnam joined ASEAN.", f"ASEAN ({ASEAN}) met.", "ASEAN"),
-    Case(ASEAN, "Vietnam joined ASEAN.", f"The {ASEAN}, commonly known as ASEAN, met.", "ASEAN"),
+    Case(ASEAN, "Vietnam joined ASEAN.", f'The {ASEAN} ("ASEAN") met.', "ASEAN"),
     Case(ASEAN, "Vietnam joined the Association in 1995.", f"The {ASEAN} met.", "Association"),
     Case("World Health Organization", "The WHO warned.", "The World Health Organization met.", "WHO"),
     Case("World Health Organization", "The U.N. asked WHO.", "World Health Organization", "WHO"),
@@ -66,6 +66,7 @@ RIGHT = [
     Case("Federal Reserve System", "FRS raised rates.", "", "FRS", known=True),
 ]
 WRONG = [
+    Case("Ken Loach", "I, Daniel Blake won.", 'Ken Loach ("I, Daniel Blake") came.', None, "Person"),
     Case(ASEAN, "Vietnam joined the pact.", f"The {ASEAN} (ASEAN) met.", None),
     Case(
         ASEAN, "Vietnam joined ASEAN in 1995.", f"The {ASEAN} met.", None
