@@ -61,6 +61,7 @@ NEEDS: dict[str, Scope] = {
     "GET /api/v1/documents/{document_id}/versions/{version}": "read",
     "GET /api/v1/documents/{document_id}/spans": "read",
     "GET /api/v1/documents/{document_id}/pages": "read",
+    "GET /api/v1/documents/{document_id}/pages/{page_number}/lines": "read",
     "GET /api/v1/documents/{document_id}/pages/{page_number}/image": "read",
     "POST /api/v1/evidence": "read",
     "GET /api/v1/documents/{document_id}/chunks": "read",
@@ -254,7 +255,7 @@ class World:
             status = "pending"
         key = f"{project_id}/{sample.document.id}/{uuid4()}"
         document = replace(sample.document, original_key=key, current_job_id=sample.job.id)
-        is_paged = route.endswith("/image")
+        is_paged = route.endswith(("/image", "/lines"))
         if is_paged:
             document = replace(document, mime="application/pdf")
         await self.app.originals.put(key, pdf([["One."]]) if is_paged else b"One.")

@@ -302,6 +302,23 @@ async def test_the_pages_of_a_document_and_their_pictures(client: httpx.AsyncCli
     error_of(await client.get(f"{DOCUMENTS}/{document}/pages/0/image"), 400, "INVALID_PARAMETER")
 
 
+async def test_the_lines_of_a_page_lie_over_their_words(client: httpx.AsyncClient) -> None:
+    document = (await upload(client, "harbour.pdf", TWO_PAGES))["documentId"]
+    text = await text_of(client, document)
+    found = []
+    for number in (1, 2):
+        lines = data_of(await client.get(f"{DOCUMENTS}/{document}/pages/{number}/lines"))["lines"]
+        assert lines
+        for line in lines:
+            assert text[line["start"] : line["end"]] == line["text"]
+            assert inside(TWO_PAGES, {"page": number, "rects": [line["rect"]]}) == line["text"].lstrip("# ")
+        found += [line["text"] for line in lines]
+    assert " ".join(found).replace("# ", "") == f"Harbour {FIRST} {SECOND}"
+    error_of(await client.get(f"{DOCUMENTS}/{document}/pages/3/lines"), 404, "PAGE_NOT_FOUND")
+    note = (await ingest(client, "A short text.", name="lines.txt"))["documentId"]
+    error_of(await client.get(f"{DOCUMENTS}/{note}/pages/1/lines"), 404, "PAGE_NOT_FOUND")
+
+
 async def test_a_page_that_is_too_large_is_not_rendered(client: httpx.AsyncClient) -> None:
     boxes = ["/MediaBox [0 0 20000 20000]", "/MediaBox [0 0 100 200000]", "/MediaBox [0 0 100 14400]"]
     content = pdf([["Huge words."], ["Long."], ["Narrow."]], shown=boxes)

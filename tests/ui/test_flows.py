@@ -115,6 +115,14 @@ async def test_a_chip_of_a_source_that_supports_another_sentence_only(site: Site
     await expect(page.locator(".evidence .level")).to_have_text("none")
     await page.click(".sentence.verbatim")
     await expect(page.locator(".evidence .level")).to_have_text("verbatim")
+    # A source that supports no sentence can be read all the same.
+    site.model.script(says(f"{other} [1]"))
+    await page.goto(site.url)
+    await ask(page, "Why did repairs go over budget?")
+    await expect(chips).to_have_class([re.compile("none")])
+    await chips.click()
+    await expect(page.locator(".evidence .rect").first).to_be_visible()
+    await expect(page.locator(".evidence .level")).to_have_text("none")
 
 
 async def test_addresses_of_other_sites_are_links_where_a_project_allows_them(site: Site) -> None:
@@ -254,7 +262,7 @@ async def test_chunks_have_borders_on_the_pages(site: Site) -> None:
     page = await site.open(f"/d/{ident}")
     listed, borders = page.locator(".chunk-list li"), page.locator(".border")
     await expect(borders).to_have_count(2)
-    await borders.nth(1).click()
+    await borders.nth(1).click(force=True)  # the text layer is above
     await expect(listed.nth(1)).to_have_class(re.compile("on"))
     await expect(page.locator(".rect").first).to_be_visible()
     line, border = await page.locator(".rect").first.bounding_box(), await borders.nth(1).bounding_box()
@@ -367,3 +375,45 @@ async def test_every_page_fits_a_wide_screen(site: Site) -> None:
         await page.wait_for_selector("main h1")
         wide = "[document.documentElement, document.querySelector('main')].map(e => e.scrollWidth - e.clientWidth)"
         assert await page.evaluate(wide) == [0, 0], path
+
+
+async def test_the_words_of_a_page_are_selected_found_and_enlarged(site: Site) -> None:
+    ident = site.ingest("columns.pdf", COLUMNS)
+    options = {
+        "permissions": ["clipboard-read", "clipboard-write"],
+        "viewport": {"width": 1000, "height": 700},
+    }
+    page = await site.open(f"/d/{ident}", **options)
+    lines = page.locator(".page-text p")
+    await expect(lines).to_have_text([*LEFT, *RIGHT])
+    # The text lies where the picture has it.
+    whole = await page.locator(".page").bounding_box()
+    first, last = await lines.first.bounding_box(), await lines.nth(2).bounding_box()
+    assert whole
+    assert first
+    assert last
+    assert abs((first["x"] - whole["x"]) / whole["width"] - 60 / 595) < 0.01
+    assert abs((last["x"] - whole["x"]) / whole["width"] - 330 / 595) < 0.01
+    # A double click selects a word; a click selects the chunk.
+    await lines.nth(1).dblclick(position={"x": first["width"] * 0.1, "y": first["height"] / 2})
+    assert await page.evaluate("getSelection().toString().trim()") == "harbour"
+    await page.keyboard.press("ControlOrMeta+c")
+    assert (await page.evaluate("navigator.clipboard.readText()")).strip() == "harbour"
+    assert await page.evaluate("find('prices')")
+    await page.evaluate("getSelection().empty()")
+    await lines.first.click()
+    await expect(page.locator(".chunk-list li.on")).to_have_count(1)
+    await expect(page.locator(".page .rect").first).to_be_visible()
+    # Larger, in the document and in the evidence pane.
+    await page.click("[aria-label='Larger']")
+    await page.wait_for_function(
+        "width => document.querySelector('.page').offsetWidth === Math.round(1.5 * width)",
+        arg=round(whole["width"]),
+    )
+    await page.click("[aria-label='Larger']")
+    await expect(page.locator(".zoom")).to_contain_text("200 %")
+    await page.goto(f"{site.url}/search?q=prices")
+    await page.click(".hits .plain")
+    await expect(page.locator(".evidence .rect").first).to_be_in_viewport()
+    await expect(page.locator(".evidence .zoom")).to_contain_text("200 %")
+    await expect(page.locator(".evidence .page-text p").nth(2)).to_have_text(RIGHT[0])

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from playwright.async_api import Page, expect
 from tests.fetch.site import opened
@@ -128,6 +129,53 @@ async def test_a_hit_is_shown_with_what_is_around_it(site: Site) -> None:
     site.data("DELETE", f"/documents/{made['items'][0]['documentId']}")
 
 
+async def test_more_hits_and_those_of_a_day(site: Site) -> None:
+    made = site.data("POST", "/projects", json={"name": "hits", "config": RULES})
+    files = [("file", (f"gull-{n:02}.txt", f"Gull {n} sleeps on the pier.")) for n in range(45)]
+    asked = {"data": {"projectId": made["id"]}, "params": {"wait": "true"}}
+    site.data("POST", "/ingest/upload", files=files, **asked)
+    page = await site.open("/search?project=hits&q=gull+pier")
+    hits, more = page.locator(".hits li"), page.locator("text=Show more hits")
+    await expect(hits).to_have_count(30)
+    await more.click()
+    await expect(hits).to_have_count(45)
+    await expect(more).to_have_count(0)
+    await page.reload()
+    await expect(hits).to_have_count(45)
+    await page.fill("input[type=date]", "2999-01-01")
+    await expect(page).to_have_url(re.compile("since=2999-01-01"))
+    await expect(hits).to_have_count(0)
+    await page.go_back()
+    await expect(hits).to_have_count(45)
+    await page.fill("[data-main-input]", "gull 7")
+    await page.keyboard.press("Enter")
+    await expect(page).to_have_url(re.compile("q=gull.7"))
+    await page.go_back()
+    await expect(page.locator("[data-main-input]")).to_have_value("gull pier")
+    site.data("DELETE", f"/projects/{made['id']}")
+
+
+async def test_older_conversations(site: Site, dsn: str) -> None:
+    made = site.data("POST", "/projects", json={"name": "old talks", "config": RULES})
+    for n in range(3):
+        site.data("POST", "/conversations", json={"projectId": made["id"], "title": f"Talk {n}"})
+    with psycopg.connect(dsn) as connection:
+        connection.execute(
+            """
+            INSERT INTO kb.conversations SELECT (jsonb_populate_record(one, jsonb_build_object(
+                'id', gen_random_uuid(), 'title', 'Copy ' || n))).*
+            FROM (SELECT c FROM kb.conversations c WHERE title = 'Talk 0') AS found(one), generate_series(1, 57) n
+            """
+        )
+    page = await site.open("/?project=old+talks")
+    listed = page.locator(".conversations li")
+    await expect(listed).to_have_count(50)
+    await page.click("text=Show older ones")
+    await expect(listed).to_have_count(60)
+    await expect(page.locator("text=Show older ones")).to_have_count(0)
+    site.data("DELETE", f"/projects/{made['id']}")
+
+
 @pytest.mark.usefixtures("graph")
 async def test_what_differs_is_settled(site: Site) -> None:
     page = await site.open("/graph?project=settling&view=issues")
@@ -163,6 +211,32 @@ async def test_two_that_may_be_one_are_kept_apart_or_merged(site: Site, graph: s
     await expect(pair).to_have_count(0)
     await page.click("text=Table")
     await expect(page.locator(".rows-row")).to_have_count(1)
+    # The object says what became part of it. Apart again, each offers the other.
+    await page.click(".rows-row a")
+    panel = page.locator(".object-panel")
+    await panel.locator("section", has_text="Merged").locator("text=Undo").click()
+    await expect(page.locator(".rows-row")).to_have_count(2)
+    for name in ("Harbor Master", "Harbour Master"):
+        await page.click(f".rows-row a:has-text('{name}')")
+        await expect(panel.locator("h2")).to_have_text(name)
+        await expect(panel.locator(".pair")).to_contain_text("Harbor Master")
+    await panel.locator("text=Merge").first.click()
+    await expect(page.locator(".rows-row")).to_have_count(1)
+    await expect(panel.locator("section", has_text="Merged")).to_be_visible()
+
+
+@pytest.mark.usefixtures("graph")
+async def test_a_rejected_object_comes_back(site: Site) -> None:
+    page = await site.open("/graph?project=settling&view=table")
+    await page.click(".rows-row a:has-text('Harbour Master')")
+    await page.click("text=Reject the object")
+    await expect(page).to_have_url(re.compile("/graph"))
+    await page.goto(f"{site.url}/graph?project=settling&view=issues")
+    correction = page.locator(".claim", has_text="Harbour Master: object rejected")
+    await correction.locator("text=Undo").click()
+    await expect(correction).to_have_count(0)
+    await page.click("text=Table")
+    await expect(page.locator(".rows-row", has_text="Harbour Master")).to_have_count(1)
 
 
 async def test_a_dry_run_tells_the_price(site: Site, graph: str) -> None:

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { problemAt, read } from "../src/text/schema";
-import { blocks } from "../src/text/blocks";
-import { matchedSentence } from "../src/text/matches";
+import { blocks, type Box } from "../src/text/blocks";
+import { fit } from "../src/text/fit";
+import { matchedSentence, unwrapped } from "../src/text/matches";
 import { brokenAt, placeOf } from "../src/text/place";
 
 const SCHEMA = `{
@@ -70,4 +71,42 @@ test("lines of one column are one box, another column begins another", () => {
     [0.1, 0.8, "0.52", "0.85"],
     [0.55, 0.1, "0.95", "0.12"],
   ]);
+});
+
+test("a title over two columns has a box of its own", () => {
+  const box = (x0: number, y0: number, x1: number): Box => ({ x0, y0, x1, y1: y0 + 0.02 });
+  const title = box(0.1, 0.1, 0.8);
+  const left = [box(0.1, 0.2, 0.45), box(0.1, 0.23, 0.45)];
+  const right = [box(0.55, 0.2, 0.9), box(0.55, 0.23, 0.9)];
+  const whole = { x0: 0.1, y0: 0.2, x1: 0.45, y1: 0.25 };
+  expect(blocks([title, ...left], right)).toEqual([title, whole]);
+  expect(blocks([title, ...left, ...right])).toHaveLength(3);
+  expect(blocks([title, ...left])).toHaveLength(1);
+});
+
+test("a printed line is stretched to its box, upright or turned", () => {
+  const page = { width: 500, height: 1000 };
+  const wide = { text: "four", rect: { x0: 0.1, y0: 0.1, x1: 0.5, y1: 0.12 } };
+  const flat = fit(wide, page, (text) => text.length / 2);
+  expect([flat.size.toFixed(3), flat.stretch.toFixed(2), flat.vertical]).toEqual(["0.040", "5.00", false]);
+  const tall = { text: "four", rect: { x0: 0.1, y0: 0.1, x1: 0.12, y1: 0.5 } };
+  const turned = fit(tall, page, (text) => text.length / 2);
+  expect([turned.size.toFixed(3), turned.stretch.toFixed(2), turned.vertical]).toEqual([
+    "0.020",
+    "20.00",
+    true,
+  ]);
+  expect(fit({ ...wide, text: "" }, page, () => 0).stretch).toBe(1);
+});
+
+test("wrapped lines of a sentence belong together", () => {
+  const text =
+    "Title\n\nRepairs went over budget because\nof the storm of 9 February, which\ntore off the roof. More.";
+  const storm = text.indexOf("storm");
+  const { start, end } = matchedSentence(text, [{ start: storm, end: storm + 5 }]);
+  expect(unwrapped(text.slice(start, end))).toBe(
+    "Repairs went over budget because of the storm of 9 February, which tore off the roof.",
+  );
+  expect(unwrapped("四万克\n朗，最后")).toBe("四万克朗，最后");
+  expect(unwrapped("Requirement: OAuth\nExpiration: 1 hour")).toBe("Requirement: OAuth\nExpiration: 1 hour");
 });

@@ -95,6 +95,17 @@ class PageModel(AnswerShape):
     confidence: float | None = Field(description=CONFIDENCE)
 
 
+class LineModel(AnswerShape):
+    start: int = Field(description="In the document's text.")
+    end: int
+    text: str
+    rect: RectModel
+
+
+class PageLines(AnswerShape):
+    lines: list[LineModel] = Field(description="In reading order. What could not be placed is missing.")
+
+
 class EvidenceItem(RequestShape):
     """A chunk, a claim, or a span of a document, such as a citation has."""
 

@@ -7,6 +7,6 @@ service     reads and caches what these need
 
 from whence.evidence.layout import Reason, Rect
 from whence.evidence.location import Location
-from whence.evidence.service import Evidence, FoundSpan, PageRects, PageSize
+from whence.evidence.service import Evidence, FoundSpan, PageRects, PageSize, PrintedLine
 
-__all__ = ["Evidence", "FoundSpan", "Location", "PageRects", "PageSize", "Reason", "Rect"]
+__all__ = ["Evidence", "FoundSpan", "Location", "PageRects", "PageSize", "PrintedLine", "Reason", "Rect"]

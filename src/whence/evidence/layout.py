@@ -136,6 +136,17 @@ class PageLayout:
             found += map(_rect, rects)
         return tuple(found)
 
+    def printed_lines(self) -> list[tuple[int, int, Rect]]:
+        """The span of each printed line in the text of the page, and its box; without what has no place."""
+        placed = (self.boxes[:, 2] > 0) & (self.boxes[:, 0] <= self.boxes[:, 2]) & (self.offsets != _NOWHERE)
+        offsets, boxes = self.offsets[placed], self.boxes[placed].astype(np.int32)
+        lines = np.split(np.arange(len(boxes)), np.flatnonzero(np.diff(self.lines[placed])) + 1)
+        return [
+            (int(offsets[line[0]]), int(offsets[line[-1]]) + 1, _rect(_around(boxes[line])))
+            for line in lines
+            if len(line)
+        ]
+
     def _on_line(self, line: Boxes, others: Boxes, least: float, *, apart: bool) -> list[Corners] | None:
         """One rectangle, or several where raised or lowered letters and neighbours do not allow it."""
         near = others[_touch(others, _around(line))]

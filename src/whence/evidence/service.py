@@ -97,6 +97,14 @@ class PageSize:
     confidence: float | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedLine:
+    start: int
+    end: int
+    text: str
+    rect: Rect
+
+
 class Kept(Generic[T]):
     """Keeps the values used last, up to a total weight."""
 
@@ -287,14 +295,29 @@ class Evidence:
         sizes, reason = await self._sizes(paged)
         return [_page_size(page, sizes.get(page.number), reason) for page in paged.pages]
 
+    async def lines(self, document: Document, number: int) -> list[PrintedLine]:
+        """The printed lines of a page; none if the page has no layout. Raises `PageNotFound`."""
+        paged = await self._paged(document)
+        if paged is None:
+            raise PageNotFound(details={"document_id": str(document.id), "page": number, "pages": 0})
+        page = _page(paged, number)
+        layout = (await self._layouts(paged, {number: page}))[number]
+        if not isinstance(layout, PageLayout):
+            return []
+        span = TextSpan(document.id, page.start, page.end)
+        (text,) = await self._store.evidence.pieces(document.project_id, [span])
+        return [
+            PrintedLine(start=page.start + start, end=page.start + end, text=text[start:end], rect=rect)
+            for start, end, rect in layout.printed_lines()
+        ]
+
     async def image(self, document: Document, number: int, width: int) -> bytes:
         """The page as PNG. Raises `PageNotFound`, `PageImageNotFound` and `UnreadableDocument`."""
         paged = await self._paged(document)
         details = {"document_id": str(document.id), "page": number}
         if paged is None or paged.mime not in SHOWN or paged.original_key is None:
             raise PageImageNotFound(details=details)
-        if number not in (page.number for page in paged.pages):
-            raise PageNotFound(details={**details, "pages": len(paged.pages)})
+        _page(paged, number)
         key = document.id, paged.version, number, width
         image = self._images.get(key)
         if image is None:
@@ -329,6 +352,14 @@ class Evidence:
 
 def _has(document: PagedDocument | None, span: TextSpan) -> bool:
     return document is not None and 0 <= span.start < span.end <= min(document.length, span.start + MAX_SPAN)
+
+
+def _page(document: PagedDocument, number: int) -> Page:
+    for page in document.pages:
+        if page.number == number:
+            return page
+    pages = len(document.pages)
+    raise PageNotFound(details={"document_id": str(document.id), "page": number, "pages": pages})
 
 
 def _around(span: TextSpan, *, whole: bool) -> TextSpan:

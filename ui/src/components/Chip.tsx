@@ -1,6 +1,7 @@
 import { useId } from "preact/hooks";
 import { same, show, shown, type Place } from "../state/evidence";
 import { usePopover } from "../state/popover";
+import { unwrapped } from "../text/matches";
 
 const LEVELS = {
   verbatim: "the source says it in these words",
@@ -15,14 +16,15 @@ export function Chip({ n, place, list }: { n: number; place: Place | null; list:
   const id = useId();
   if (!place) return <span class="chip dead">{n}</span>;
   const on = shown.value !== null && same(shown.value, place);
-  const level = place.level ?? "none";
+  const { level } = place;
+  const says = level ? LEVELS[level] : "open it";
   return (
     <span class="chip-place" onMouseEnter={(event) => open(event.currentTarget)} onMouseLeave={close}>
       <button
         type="button"
-        class={`chip ${level}${on ? " on" : ""}`}
+        class={`chip ${level ?? ""}${on ? " on" : ""}`}
         aria-pressed={on}
-        aria-label={`Source ${n}: ${LEVELS[level]}`}
+        aria-label={`Source ${n}: ${says}`}
         aria-describedby={at ? id : undefined}
         onFocus={(event) => event.currentTarget.matches(":focus-visible") && open(event.currentTarget)}
         onBlur={close}
@@ -36,8 +38,8 @@ export function Chip({ n, place, list }: { n: number; place: Place | null; list:
       </button>
       {at && (
         <span role="tooltip" id={id} class="popover" style={at}>
-          {place.quote && <q>{place.quote}</q>}
-          <span class="quiet">{LEVELS[level]}</span>
+          {place.quote && <q>{unwrapped(place.quote)}</q>}
+          <span class="quiet">{says}</span>
         </span>
       )}
     </span>

@@ -4,12 +4,15 @@ import { close, isWhole, shown, type Place } from "../state/evidence";
 import { useScrollTo } from "../state/image";
 import { useResource } from "../state/resource";
 import { href } from "../state/router";
+import { zoom } from "../state/zoom";
 import { fileType, sameWords } from "../text/format";
+import { unwrapped } from "../text/matches";
 import { Marked } from "./Marked";
 import { PageImage } from "./PageImage";
 import { Preview } from "./Preview";
 import { Show } from "./States";
 import { Stepper } from "./Stepper";
+import { Zoom } from "./Zoom";
 
 interface Found {
   place: Place;
@@ -74,11 +77,18 @@ function Pane({ place }: { place: Place }) {
             {span.location.label}
           </span>
         )}
+        {holds && hasPicture(span) && <Zoom />}
         <button type="button" class="ghost" aria-label="Close the evidence" onClick={close}>
           ✕
         </button>
       </header>
-      <div class="evidence-body" tabIndex={0} aria-label="The source">
+      <div
+        class="evidence-body"
+        tabIndex={0}
+        role="region"
+        aria-label="The source"
+        style={{ "--zoom": zoom.value }}
+      >
         <Show of={found} lines={12}>
           {(data) =>
             holds ? (
@@ -128,9 +138,13 @@ function Gone({ place, deleted }: { place: Place; deleted: boolean }) {
   );
 }
 
+function hasPicture(span: Span): boolean {
+  return span.pages.some((page) => page.rects !== null);
+}
+
 function Source({ span, chunk }: { span: Span; chunk: Chunk | null }) {
   const pages = span.pages.filter((page) => page.rects !== null);
-  if (pages.length) {
+  if (hasPicture(span)) {
     return (
       <>
         {pages.map((page, i) => (
@@ -181,7 +195,9 @@ function Facts({ place, span, found }: { place: Place; span: Span; found: Found 
   ];
   return (
     <>
-      {(place.quote ?? span.text) && <blockquote class="quote">{place.quote ?? span.text}</blockquote>}
+      {(place.quote ?? span.text) && (
+        <blockquote class="quote">{unwrapped(place.quote ?? span.text)}</blockquote>
+      )}
       <dl class="facts">
         {place.level && (
           <Fact name="support">{<span class={`level ${place.level}`}>{place.level}</span>}</Fact>

@@ -2,8 +2,12 @@ import type { ComponentChildren } from "preact";
 import type { PageRects } from "../state/spans";
 import type { Box } from "../text/blocks";
 import { usePageImage, useScrollTo } from "../state/image";
+import { zoom } from "../state/zoom";
+import { PageText, type OnText } from "./PageText";
 
 const WIDTH = 1200;
+/** The widest picture that the server draws. */
+const LARGE = 2000;
 
 /** Where a box is on the picture of its page. */
 export function boxStyle(box: Box): Record<string, string> {
@@ -15,12 +19,13 @@ export function boxStyle(box: Box): Record<string, string> {
   };
 }
 
-/** The picture of a page with rectangles over the words. Its size is known before it comes, so nothing jumps. */
+/** The picture of a page with its text and rectangles over it. Its size is known before it comes, so nothing jumps. */
 export function PageImage({
   documentId,
   version,
   page,
   follow,
+  on,
   children,
 }: {
   documentId: string;
@@ -28,21 +33,24 @@ export function PageImage({
   page: Pick<PageRects, "page" | "width" | "height" | "rects">;
   /** Scroll to the first rectangle. */
   follow: boolean;
-  /** Drawn over the picture, below the rectangles. */
+  on?: OnText;
+  /** Drawn over the picture, below the text. */
   children?: ComponentChildren;
 }) {
-  const { url, error } = usePageImage(documentId, page.page, version, WIDTH);
+  const { width, height } = page;
+  const { url, error } = usePageImage(documentId, page.page, version, zoom.value > 1 ? LARGE : WIDTH);
   const first = page.rects?.[0];
-  const scroll = useScrollTo<HTMLDivElement>(`${documentId} ${page.page} ${first?.x0} ${first?.y0}`);
+  const scroll = useScrollTo<HTMLDivElement>(
+    `${documentId} ${page.page} ${first?.x0} ${first?.y0} ${zoom.value}`,
+  );
   if (error)
     return (
       <p class="quiet">
         The picture of page {page.page} cannot be shown: {error.message}
       </p>
     );
-  const ratio = page.width && page.height ? `${page.width} / ${page.height}` : "210 / 297";
   return (
-    <figure class="page" style={{ aspectRatio: ratio }}>
+    <figure class="page" style={{ aspectRatio: width && height ? `${width} / ${height}` : "210 / 297" }}>
       {url ? (
         <img src={url} alt={`Page ${page.page}`} />
       ) : (
@@ -52,6 +60,14 @@ export function PageImage({
       {page.rects?.map((rect, i) => (
         <div key={i} ref={i === 0 && follow ? scroll : undefined} class="rect" style={boxStyle(rect)} />
       ))}
+      {url && width && height && (
+        <PageText
+          documentId={documentId}
+          version={version}
+          page={{ page: page.page, width, height }}
+          on={on}
+        />
+      )}
     </figure>
   );
 }

@@ -1,10 +1,12 @@
 import { close } from "../state/evidence";
 import { usePreview, type Beginning } from "../state/preview";
 import { href } from "../state/router";
+import { zoom } from "../state/zoom";
 import { bytes, count, fileType } from "../text/format";
 import { PageImage } from "./PageImage";
 import { Show } from "./States";
 import { Stepper } from "./Stepper";
+import { Zoom } from "./Zoom";
 
 /** How a document begins: its first page, and its first chunks. */
 export function Preview({ id }: { id: string }) {
@@ -14,11 +16,18 @@ export function Preview({ id }: { id: string }) {
     <aside class="evidence" aria-label="Preview">
       <header>
         <h2>{document?.name ?? "Preview"}</h2>
+        {found.data?.page?.width && <Zoom />}
         <button type="button" class="ghost" aria-label="Close the preview" onClick={close}>
           ✕
         </button>
       </header>
-      <div class="evidence-body" tabIndex={0} role="region" aria-label="How it begins">
+      <div
+        class="evidence-body"
+        tabIndex={0}
+        role="region"
+        aria-label="How it begins"
+        style={{ "--zoom": zoom.value }}
+      >
         <Show of={found} lines={12}>
           {(data) => <Begins of={data} />}
         </Show>

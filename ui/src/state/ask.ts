@@ -27,7 +27,12 @@ type Done = Schemas["ChatAnswer"];
 
 const DRAFT = "whence.question";
 
-export const conversations = signal<Schemas["ConversationModel"][] | null>(null);
+type Conversation = Schemas["ConversationModel"];
+const AT_ONCE = 50;
+let wanted = AT_ONCE;
+export const conversations = signal<Conversation[] | null>(null);
+/** Whether there are older ones than in the list. */
+export const moreConversations = signal(false);
 export const conversationsError = signal<ApiError | null>(null);
 /** The conversation on the page; null for a new one. */
 export const conversationId = signal<string | null>(null);
@@ -49,14 +54,29 @@ draft.subscribe((text) => sessionStorage.setItem(DRAFT, text));
 export async function loadConversations(): Promise<void> {
   const project = projectId.value;
   try {
-    const params = { query: { project_id: project, limit: 50 } };
-    const page = await take(api.GET("/api/v1/conversations", { params }));
-    if (project !== projectId.value) return; // the list of the project before came late
-    conversations.value = page.items;
-    conversationsError.value = null;
+    const found: Conversation[] = [];
+    let isMore = true;
+    while (isMore && found.length < wanted) {
+      const params = { query: { project_id: project, limit: AT_ONCE, offset: found.length } };
+      const page = await take(api.GET("/api/v1/conversations", { params }));
+      if (project !== projectId.value) return; // the list of the project before came late
+      found.push(...page.items);
+      isMore = page.pagination.has_more;
+    }
+    batch(() => {
+      conversations.value = found;
+      moreConversations.value = isMore;
+      conversationsError.value = null;
+    });
   } catch (error) {
     if (project === projectId.value) conversationsError.value = asError(error);
   }
+}
+
+/** Reads conversations that are older than those in the list, too. */
+export async function loadOlder(): Promise<void> {
+  wanted += AT_ONCE;
+  await loadConversations();
 }
 
 function ofAnswer(answer: Answer): Turn {

@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import type { Citation, Claim, Schemas } from "../api/client";
+import type { Citation, Claim, Schemas, Source } from "../api/client";
 import { matchedSentence } from "../text/matches";
 import { query, setQuery } from "./router";
 
@@ -54,7 +54,7 @@ let opener: HTMLElement | null = null;
 export function show(place: Place, list: readonly Place[] = [place]): void {
   const active = document.activeElement?.closest<HTMLElement>("main button");
   if (active) opener = active;
-  const picked = list.map((one) => (same(one, place) ? place : one));
+  const picked = [...list.map((one) => (same(one, place) ? place : one)), place];
   places.value = picked.filter((one, i) => picked.findIndex((other) => same(other, one)) === i);
   setQuery({ at: `${place.documentId}:${place.start}-${place.end}` }, { replace: shown.value !== null });
 }
@@ -85,6 +85,15 @@ export function ofCitation(one: Citation, sentence?: string, stale?: Schemas["St
     says: sentence,
     stale,
   };
+}
+
+/** The whole chunk that an answer names, where no words of it support a sentence or where they are not known yet. */
+export function ofSource(sources: readonly Source[], chunkId: string, judged: boolean): Place | null {
+  const one = sources.find((source) => source.id === chunkId);
+  if (!one?.documentId || typeof one.startOffset !== "number" || typeof one.endOffset !== "number")
+    return null;
+  const place = { documentId: one.documentId, start: one.startOffset, end: one.endOffset, chunkId };
+  return judged ? { ...place, level: "none" } : place;
 }
 
 export function ofClaim(

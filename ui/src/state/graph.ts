@@ -103,6 +103,11 @@ export async function undo(curation: string): Promise<void> {
   );
 }
 
+export async function undoMerge(merge: string): Promise<void> {
+  const params = { path: { merge_id: merge } };
+  await take(api.POST("/api/v1/objects/merges/{merge_id}/undo", { params }));
+}
+
 export async function settle(suggestion: string, verdict: "accept" | "dismiss"): Promise<void> {
   const params = { path: { project_id: projectId.value, suggestion_id: suggestion } };
   if (verdict === "accept")

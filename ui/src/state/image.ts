@@ -28,9 +28,12 @@ export function usePageImage(
     url: null,
     error: null,
   });
+  const of = useRef("");
   useEffect(() => {
     let gone = false;
-    setState({ url: null, error: null });
+    const other = `${documentId} ${page} ${version}`;
+    setState((was) => ({ url: of.current === other ? was.url : null, error: null }));
+    of.current = other;
     fetched(`/api/v1/documents/${documentId}/pages/${page}/image?width=${width}#${version}`).then(
       (url) => !gone && setState({ url, error: null }),
       (error: unknown) => !gone && setState({ url: null, error: asError(error) }),
@@ -47,7 +50,8 @@ function inView(element: HTMLElement): boolean {
   const box = element.getBoundingClientRect();
   const frame = element.closest(".document-left, .side-body, .evidence-body")?.getBoundingClientRect();
   const top = Math.max(frame?.top ?? 0, 0);
-  return box.top >= top && box.bottom <= Math.min(frame?.bottom ?? innerHeight, innerHeight);
+  const beside = frame && (box.left < frame.left || box.right > frame.right);
+  return !beside && box.top >= top && box.bottom <= Math.min(frame?.bottom ?? innerHeight, innerHeight);
 }
 
 /** Scrolls to an element that is out of view when `what` changes and the element is there. */
@@ -59,6 +63,6 @@ export function useScrollTo<T extends HTMLElement>(what: unknown): (element: T |
     if (inView(element)) return;
     const far = Math.abs(element.getBoundingClientRect().top) > 2 * innerHeight;
     const calm = far || matchMedia("(prefers-reduced-motion: reduce)").matches;
-    element.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
+    element.scrollIntoView({ block: "center", inline: "center", behavior: calm ? "auto" : "smooth" });
   };
 }

@@ -91,8 +91,6 @@ async function readBorders(
   const items = parts.map(({ start, end }) => ({ documentId: document.id, start, end }));
   const body = { projectId: document.project_id, items };
   const found = await take(api.POST("/api/v1/evidence", { body, signal }));
-  return parts.map((part, i) => {
-    const rects = found.items[i]?.span?.pages.find((one) => one.page === page)?.rects ?? [];
-    return { ...part, boxes: blocks(rects) };
-  });
+  const rects = found.items.map((one) => one.span?.pages.find((on) => on.page === page)?.rects ?? []);
+  return parts.map((part, i) => ({ ...part, boxes: blocks(rects[i] ?? [], rects.toSpliced(i, 1).flat()) }));
 }

@@ -1,5 +1,6 @@
 import { marked, type Token, type Tokens } from "marked";
 import { h, type ComponentChildren } from "preact";
+import { unwrapped } from "./matches";
 
 /** How to show a piece of plain text; called in reading order. */
 export type Leaf = (text: string) => ComponentChildren;
@@ -18,15 +19,12 @@ export function markdown(source: string, leaf: Leaf, live: Look["live"] = () => 
   return blocks(marked.lexer(source, { gfm: true, breaks: false }), { leaf, live });
 }
 
-/** A line that ends within a sentence: the next begins with a small letter. */
-const WRAPPED = /(?<=[\p{L}\p{N},])\n(?=\p{Ll})/gu;
-
 /** Quoted text as it stands, line by line; only wrapped lines are joined and tables drawn. */
 export function verbatim(source: string, leaf: Leaf): ComponentChildren[] {
   return marked.lexer(source, { gfm: true }).flatMap((token, key) => {
     if (token.type === "space") return [];
     if (token.type === "table") return [table(token as Tokens.Table, key, { leaf, live: () => false })];
-    return [h("p", { key, class: "as-is" }, leaf(token.raw.trimEnd().replace(WRAPPED, " ")))];
+    return [h("p", { key, class: "as-is" }, leaf(unwrapped(token.raw.trimEnd())))];
   });
 }
 

@@ -17,12 +17,30 @@ export function matchedSentence(content: string, highlights: readonly Range[]): 
   return best;
 }
 
+/** A line that ends within a sentence: the next begins with a small letter, or with one of a script without case. */
+const WRAPPED = /(?<=[\p{L}\p{N},，、])\n(?=[\p{Ll}\p{Lo}])/gu;
+
+/** A text with its wrapped lines joined: by a blank, or by nothing in scripts that have none. */
+export function unwrapped(text: string): string {
+  return text.replace(WRAPPED, (_, at: number) =>
+    /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}/u.test(text.charAt(at + 1)) ? "" : " ",
+  );
+}
+
 /** Sentences and lines of a text, without the white space around them. */
 function sentencesOf(points: readonly string[]): Range[] {
   const found: Range[] = [];
   let start = 0;
   points.forEach((point, i) => {
     const next = points[i + 1];
+    if (
+      point === "\n" &&
+      points
+        .slice(i - 1, i + 2)
+        .join("")
+        .search(WRAPPED) >= 0
+    )
+      return;
     const ends = /[.!?]/.test(point) ? next === undefined || /\s/.test(next) : /[\n。！？]/.test(point);
     if (!ends && next !== undefined) return;
     found.push(trimmed(points, start, i + 1));

@@ -769,6 +769,13 @@ class LastExtraction(TypedDict):
     schema_version: str | None
 
 
+class LineModel(TypedDict):
+    start: int
+    end: int
+    text: str
+    rect: RectModel
+
+
 class LinkAnswer(TypedDict):
     kind: Literal['document', 'object', 'answer', 'conversation']
     id: str
@@ -984,6 +991,10 @@ class Page(TypedDict):
     start: int
     end: int
     confidence: NotRequired[float | None]
+
+
+class PageLines(TypedDict):
+    lines: list[LineModel]
 
 
 class PageModel(TypedDict):

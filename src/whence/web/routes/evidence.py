@@ -5,7 +5,15 @@ from typing import Annotated
 from fastapi import Header, Path, Query, Response
 
 from whence.api.base import Listing
-from whence.api.evidence import MAX_OFFSET, EvidenceAnswer, EvidenceRequest, PageModel, SpanModel
+from whence.api.evidence import (
+    MAX_OFFSET,
+    EvidenceAnswer,
+    EvidenceRequest,
+    LineModel,
+    PageLines,
+    PageModel,
+    SpanModel,
+)
 from whence.api.values import whole
 from whence.errors import (
     InvalidUUID,
@@ -60,6 +68,16 @@ async def list_pages(access: Reader, document_id: PathId, page: Paged) -> Envelo
     document = await access.document(document_id)
     pages = await access.app.evidence.pages(document)
     return listed(PageModel, pages[page.offset : page.offset + page.limit], len(pages), page)
+
+
+@router.get("/documents/{document_id}/pages/{page_number}/lines", responses=documented(PageNotFound))
+async def get_page_lines(
+    access: Reader, document_id: PathId, page_number: PageNumber
+) -> Enveloped[PageLines]:
+    """Get the printed lines of a page and their places: a text layer for its picture."""
+    document = await access.document(document_id)
+    lines = await access.app.evidence.lines(document, page_number)
+    return success(PageLines(lines=[LineModel.of(one) for one in lines]))
 
 
 @router.get(

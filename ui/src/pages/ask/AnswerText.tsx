@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { Chip } from "../../components/Chip";
-import { ofCitation, places as stepped, same, show, shown, type Place } from "../../state/evidence";
+import { ofCitation, ofSource, places as stepped, same, show, shown, type Place } from "../../state/evidence";
 import type { Turn } from "../../state/ask";
 import { project } from "../../state/session";
 import { marked, MARKS, numbering, sentences, soFar, type Sentence } from "../../text/answer";
@@ -32,9 +32,9 @@ export function AnswerText({ turn }: { turn: Turn }) {
   const placeOf = (sentence: number, chunkId: string): Place | null => {
     const own = found[sentence]?.citations.find((index) => citations[index]?.chunkId === chunkId);
     const any = own ?? citations.findIndex((one) => one.chunkId === chunkId && one.startOffset !== null);
-    const place = places[any] ?? null;
+    const place = places[any] ?? ofSource(turn.sources, chunkId, turn.state === "done");
     // The source that a sentence names may support another sentence only.
-    return place && own === undefined ? { ...place, level: "none" } : place;
+    return place && own === undefined && turn.state === "done" ? { ...place, level: "none" } : place;
   };
 
   const leaf = (text: string): ComponentChildren =>

@@ -9,6 +9,8 @@ import {
   draft,
   forget,
   loadConversations,
+  loadOlder,
+  moreConversations,
   openError,
   opening,
   stop,
@@ -128,6 +130,7 @@ function Conversations() {
       {conversationsError.value && (
         <Failed error={conversationsError.value} retry={() => void loadConversations()} />
       )}
+      {!list && !conversationsError.value && <Loading lines={3} />}
       {list?.length === 0 && <p class="quiet">Your questions appear here.</p>}
       <ul>
         {list?.map((one) => (
@@ -150,6 +153,11 @@ function Conversations() {
           </li>
         ))}
       </ul>
+      {moreConversations.value && (
+        <button type="button" class="ghost" onClick={() => void loadOlder()}>
+          Show older ones
+        </button>
+      )}
       {dying && (
         <Confirm
           title="Delete this conversation?"

@@ -2,11 +2,13 @@ import { useState } from "preact/hooks";
 import { Needs } from "../../components/Needs";
 import { Failed, Show } from "../../components/States";
 import { Status } from "../../components/Status";
+import { Zoom } from "../../components/Zoom";
 import { endOf, startOf, useDocument, useLinked, useOldVersion, type Whole } from "../../state/document";
 import { newVersion } from "../../state/documents";
 import { close, shown } from "../../state/evidence";
 import { useAction } from "../../state/resource";
 import { go, href, query, setQuery } from "../../state/router";
+import { zoom } from "../../state/zoom";
 import { bytes, count, fileType } from "../../text/format";
 import { DeleteDialog } from "../documents/DeleteDialog";
 import { OldLink } from "./OldLink";
@@ -65,6 +67,7 @@ function Shown({ whole, reload }: { whole: Whole; reload: () => void }) {
             ))}
           </span>
         )}
+        {hasPages && view === "pages" && <Zoom />}
         <Needs>
           <label class="button">
             New version
@@ -93,7 +96,13 @@ function Shown({ whole, reload }: { whole: Whole; reload: () => void }) {
         {error && <Failed error={error} />}
         {old && <OldLink link={old} />}
       </div>
-      <div class="document-left" tabIndex={0} role="region" aria-label="The document">
+      <div
+        class="document-left"
+        tabIndex={0}
+        role="region"
+        aria-label="The document"
+        style={{ "--zoom": zoom.value }}
+      >
         {past.error ? (
           <Failed error={past.error} retry={past.reload} />
         ) : past.data ? (

@@ -1,7 +1,7 @@
 import type { Chunk, Document } from "../../api/client";
 import { boxStyle, PageImage } from "../../components/PageImage";
 import { Failed, Loading } from "../../components/States";
-import { chunkClass, hovering } from "../../state/document";
+import { chunkClass, endOf, hovered, hovering, startOf } from "../../state/document";
 import { useBorders, usePages, type PageSize } from "../../state/pages";
 import { setQuery } from "../../state/router";
 
@@ -17,6 +17,8 @@ export function Pages({ document, chunks, span, selected }: Props) {
   const { sizes, marked, near, watch } = usePages(document, span);
   if (sizes.error) return <Failed error={sizes.error} retry={sizes.reload} />;
   if (!sizes.data) return <Loading lines={12} />;
+  const at = (offset: number): Chunk | undefined =>
+    chunks.find((one) => offset >= startOf(one) && offset < endOf(one));
   const first = marked.data?.find((one) => one.rects)?.page;
   return (
     <>
@@ -38,6 +40,10 @@ export function Pages({ document, chunks, span, selected }: Props) {
                 version={document.version}
                 page={{ ...size, rects }}
                 follow={size.page === first}
+                on={{
+                  pick: (offset) => pick(size, at(offset)),
+                  over: (offset) => (hovered.value = offset === null ? null : (at(offset)?.id ?? null)),
+                }}
               >
                 <Borders document={document} size={size} chunks={chunks} selected={selected} />
               </PageImage>
@@ -51,6 +57,13 @@ export function Pages({ document, chunks, span, selected }: Props) {
   );
 }
 
+/** Selects the part of a chunk on a page. */
+function pick(page: PageSize, chunk: Chunk | undefined): void {
+  if (!chunk) return;
+  const [start, end] = [Math.max(startOf(chunk), page.start), Math.min(endOf(chunk), page.end)];
+  setQuery({ span: `${start}-${end}`, v: null }, { replace: true });
+}
+
 /** The borders of the chunks on a page; a click selects a chunk. The list at the right is for keyboards. */
 function Borders(props: {
   document: Document;
@@ -61,7 +74,7 @@ function Borders(props: {
   const borders = useBorders(props.document, props.size, props.chunks);
   return (
     <>
-      {borders.flatMap(({ chunk, start, end, boxes }) =>
+      {borders.flatMap(({ chunk, boxes }) =>
         boxes.map((box, i) => (
           <div
             key={`${chunk.id} ${i}`}
@@ -69,7 +82,7 @@ function Borders(props: {
             data-chunk={i === 0 ? chunk.chunk_index + 1 : undefined}
             title={`Chunk ${chunk.chunk_index + 1}`}
             style={boxStyle(box)}
-            onClick={() => setQuery({ span: `${start}-${end}`, v: null }, { replace: true })}
+            onClick={() => pick(props.size, chunk)}
             {...hovering(chunk.id)}
           />
         )),

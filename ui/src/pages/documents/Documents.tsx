@@ -65,7 +65,7 @@ export default function Documents() {
         label="Documents"
         heads={HEADS}
         columns="minmax(0, 1fr) 72px 80px 168px 80px 136px 128px"
-        narrow="minmax(0, 1fr) 44px 84px 92px"
+        narrow="minmax(0, 1fr) 44px 76px 76px"
         keyOf={(one) => one.id}
         pick={preview}
         empty={filtered ? <Empty title="No document matches" /> : <Nothing add={() => setAdding(true)} />}
@@ -109,7 +109,7 @@ function Row(props: { one: Document; reload: () => void; remove: () => void; pre
       </Cell>
       <Cell class="number">
         {!failed && (
-          <button type="button" class="ghost" aria-label={`Preview ${one.name}`} onClick={preview}>
+          <button type="button" class="ghost preview" aria-label={`Preview ${one.name}`} onClick={preview}>
             Preview
           </button>
         )}

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Cell, Rows } from "../../components/Rows";
 import { Empty, Show } from "../../components/States";
 import { api, take } from "../../api/client";
@@ -29,7 +29,7 @@ export default function GraphPage({ id }: { id?: string }) {
       </div>
       <section class="graph-main" aria-label="Graph">
         {view === "issues" && <Issues />}
-        {view === "table" && <Table />}
+        {view === "table" && <Table turn={shows} />}
         {view === "picture" && (
           <Show of={found} lines={12} empty={(whole) => whole.nodes.length === 0 && <Nothing />}>
             {(whole) => <Picture whole={whole} id={id ?? null} />}
@@ -42,7 +42,9 @@ export default function GraphPage({ id }: { id?: string }) {
 }
 
 function Bar({ view, types }: { view: string; types: Record<string, number> }) {
-  const [text, setText] = useState(query.value.get("q") ?? "");
+  const q = query.value.get("q") ?? "";
+  const [text, setText] = useState(q);
+  useEffect(() => setText(q), [q]); // the browser's buttons change it, too
   const names = Object.keys(types);
   const type = query.value.get("type");
   return (
@@ -119,7 +121,8 @@ function Picture({ whole, id }: { whole: Drawing; id: string | null }) {
 
 const HEADS = [{ name: "Name" }, { name: "Type" }, { name: "Properties", class: "wide" }];
 
-function Table() {
+/** Reads its rows again when `turn` changes. */
+function Table({ turn }: { turn: number }) {
   const type = query.value.get("type") ?? undefined;
   const name = query.value.get("q") ?? undefined;
   const list = usePaged<ObjectRow>(
@@ -132,6 +135,9 @@ function Table() {
       ),
     [projectId.value, type, name],
   );
+  useEffect(() => {
+    if (turn > 0) list.reload();
+  }, [turn]);
   return (
     <Rows
       of={list}

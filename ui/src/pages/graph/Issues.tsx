@@ -1,14 +1,15 @@
 import { api, take, type Claim, type Schemas } from "../../api/client";
 import { Needs } from "../../components/Needs";
-import { Empty, Failed, Show } from "../../components/States";
+import { Failed, Show } from "../../components/States";
 import { ofClaim, show } from "../../state/evidence";
 import { settle } from "../../state/graph";
 import { useAction, useResource } from "../../state/resource";
 import { withQuery } from "../../state/router";
 import { projectId } from "../../state/session";
 import { value } from "../../text/format";
+import { activeOf, Undoing } from "./Around";
 
-/** What a person should look at: claims that differ, objects that may be one. */
+/** What a person should look at: claims that differ, objects that may be one; and what people have corrected. */
 export function Issues() {
   const params = { path: { project_id: projectId.value }, query: { limit: 100 } };
   const conflicts = useResource(
@@ -17,6 +18,11 @@ export function Issues() {
   );
   const suggestions = useResource(
     (signal) => take(api.GET("/api/v1/projects/{project_id}/merge-suggestions", { params, signal })),
+    [projectId.value],
+  );
+  const corrections = useResource(
+    async (signal) =>
+      activeOf((await take(api.GET("/api/v1/projects/{project_id}/curations", { params, signal }))).items),
     [projectId.value],
   );
   return (
@@ -32,8 +38,10 @@ export function Issues() {
           page.items.map((one) => (
             <section key={`${one.object_id}${one.property_name}`} class="property">
               <h3>
-                <a href={withQuery({ at: null }, `/o/${one.object_id}`)}>{one.object_name}</a>:{" "}
-                {one.property_name}
+                <span>
+                  <a href={withQuery({ at: null }, `/o/${one.object_id}`)}>{one.object_name}</a>:{" "}
+                  {one.property_name}
+                </span>
               </h3>
               {one.claims.map((claim) => (
                 <Side
@@ -54,9 +62,17 @@ export function Issues() {
       >
         {(page) => page.items.map((one) => <Pair key={one.id} one={one} changed={suggestions.reload} />)}
       </Show>
-      {conflicts.data?.items.length === 0 && suggestions.data?.items.length === 0 && (
-        <Empty title="Nothing to settle" />
-      )}
+      <h2>Corrections</h2>
+      <Show
+        of={corrections}
+        empty={(all) => all.length === 0 && <p class="quiet">Nobody has corrected anything.</p>}
+      >
+        {(all) => (
+          <section class="property">
+            <Undoing all={all} named changed={() => (corrections.reload(), conflicts.reload())} />
+          </section>
+        )}
+      </Show>
     </div>
   );
 }
@@ -89,10 +105,14 @@ function Side({ claim, all, says }: { claim: Claim; all: Claim[]; says: string }
   );
 }
 
-function Pair({ one, changed }: { one: Schemas["SuggestionModel"]; changed: () => void }) {
-  const act = useAction(async (verdict: "accept" | "dismiss") => {
+type Verdict = "accept" | "dismiss";
+
+/** Two objects that may be one. */
+export function Pair(props: { one: Schemas["SuggestionModel"]; changed: (verdict: Verdict) => void }) {
+  const { one } = props;
+  const act = useAction(async (verdict: Verdict) => {
     await settle(one.id, verdict);
-    changed();
+    props.changed(verdict);
   });
   return (
     <div class="row pair">

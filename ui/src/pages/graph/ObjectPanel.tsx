@@ -1,15 +1,16 @@
 import { useState } from "preact/hooks";
 import { Needs } from "../../components/Needs";
-import { api, take, type Claim, type Schemas } from "../../api/client";
+import type { Claim, Schemas } from "../../api/client";
 import { EvidenceFile } from "../../components/EvidenceFile";
 import { Failed, Show } from "../../components/States";
 import { Time } from "../../components/Time";
 import { ofClaim, show, shown } from "../../state/evidence";
-import { correct, rejectClaim, rejectObject, typed, undo, useObject } from "../../state/graph";
-import { useAction, useResource } from "../../state/resource";
-import { href, query, go, withQuery } from "../../state/router";
+import { correct, rejectClaim, rejectObject, typed, useObject } from "../../state/graph";
+import { useAction } from "../../state/resource";
+import { href, go, withQuery } from "../../state/router";
 import { may } from "../../state/session";
 import { count, value } from "../../text/format";
+import { Corrections, Merged, Relations, Similar } from "./Around";
 
 type Detail = Schemas["ObjectAnswer"];
 
@@ -56,6 +57,8 @@ function Shown({ object, changed }: { object: Detail; changed: () => void }) {
         />
       ))}
       <Relations id={object.id} />
+      <Similar id={object.id} changed={changed} />
+      <Merged id={object.id} changed={changed} />
       <Corrections id={object.id} changed={changed} />
       <p>
         <EvidenceFile of="objects" id={object.id} />
@@ -108,12 +111,7 @@ function Property(props: { object: Detail; name: string; claims: Claim[]; change
         </button>
       )}
       {editing && (
-        <Edit
-          id={object.id}
-          name={name}
-          now={value(shownValue)}
-          done={() => (setEditing(false), changed())}
-        />
+        <Edit id={object.id} name={name} now={shownValue} done={() => (setEditing(false), changed())} />
       )}
     </section>
   );
@@ -166,11 +164,11 @@ function ClaimRow({
   );
 }
 
-function Edit({ id, name, now, done }: { id: string; name: string; now: string; done: () => void }) {
-  const [text, setText] = useState(now);
+function Edit({ id, name, now, done }: { id: string; name: string; now: unknown; done: () => void }) {
+  const [text, setText] = useState(value(now));
   const [reason, setReason] = useState("");
   const save = useAction(async () => {
-    await correct(id, name, typed(text), reason);
+    await correct(id, name, typeof now === "string" ? text : typed(text), reason);
     done();
   });
   return (
@@ -197,60 +195,5 @@ function Edit({ id, name, now, done }: { id: string; name: string; now: string; 
       </button>
       {save.error && <Failed error={save.error} />}
     </form>
-  );
-}
-
-function Relations({ id }: { id: string }) {
-  const params = { query: { object_id: id, limit: 50, project_id: query.value.get("project") ?? undefined } };
-  const found = useResource((signal) => take(api.GET("/api/v1/relationships", { params, signal })), [id]);
-  if (!found.data?.items.length) return null;
-  return (
-    <section class="property">
-      <h3>Relationships</h3>
-      <ul class="relations">
-        {found.data.items.map((one) => (
-          <li key={one.id}>
-            <a href={withQuery({ at: null }, `/o/${one.source_id}`)}>{one.source_name}</a> {one.type}{" "}
-            <a href={withQuery({ at: null }, `/o/${one.target_id}`)}>{one.target_name}</a>
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-function Corrections({ id, changed }: { id: string; changed: () => void }) {
-  const params = { path: { object_id: id } };
-  const found = useResource(
-    (signal) => take(api.GET("/api/v1/objects/{object_id}/curations", { params, signal })),
-    [id],
-  );
-  const back = useAction(async (curation: string) => {
-    await undo(curation);
-    changed();
-  });
-  const active = found.data?.items.filter((one) => one.state === "active" && one.action !== "undo") ?? [];
-  if (active.length === 0) return null;
-  return (
-    <section class="property">
-      <h3>Corrections</h3>
-      {active.map((one) => (
-        <div key={one.id} class="claim">
-          <span>
-            {one.action} {one.property_name ?? one.subject} {one.action === "set" && value(one.value)}
-            <span class="quiet">
-              {" "}
-              · {one.author} · <Time at={one.created_at} />
-            </span>
-          </span>
-          <Needs>
-            <button type="button" class="ghost" disabled={back.busy} onClick={() => void back.run(one.id)}>
-              Undo
-            </button>
-          </Needs>
-        </div>
-      ))}
-      {back.error && <Failed error={back.error} />}
-    </section>
   );
 }

@@ -144,17 +144,17 @@ function Facts({ one }: { one: Job }) {
     ["took", took],
     ["attempts", one.attempts],
     [
-      "cut",
+      "chunking",
       one.chunking ? `${one.chunking.strategy}, at most ${one.chunking.max_chunk_size} characters` : "–",
     ],
     ...(one.extraction
       ? ([
           ["schema", one.extraction.schema_version ?? "–"],
-          ["by", one.extraction.model ?? one.extraction.extractor ?? "–"],
-          ["gave something", one.extraction.extracted],
-          ["gave nothing", one.extraction.empty],
-          ["failed", one.extraction.failed],
-          ["rejected", one.extraction.rejected],
+          ["read by", one.extraction.model ?? one.extraction.extractor ?? "–"],
+          ["chunks with objects", one.extraction.extracted],
+          ["chunks without", one.extraction.empty],
+          ["failed chunks", one.extraction.failed],
+          ["rejected claims", one.extraction.rejected],
           ["tokens", one.extraction.prompt_tokens + one.extraction.completion_tokens],
         ] as [string, string | number][])
       : []),

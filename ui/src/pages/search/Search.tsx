@@ -1,6 +1,5 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { api, take, type Schemas } from "../../api/client";
-import { Marked } from "../../components/Marked";
 import { Empty, Show } from "../../components/States";
 import { ofHit, places, show, shown } from "../../state/evidence";
 import { useMainFocus } from "../../state/keyboard";
@@ -8,11 +7,14 @@ import { useResource } from "../../state/resource";
 import { query, setQuery } from "../../state/router";
 import { projectId } from "../../state/session";
 import { count, unstarred } from "../../text/format";
-import { Points } from "../../text/points";
+import { HitCard } from "./Hit";
 
-type Hit = Schemas["HitModel"];
 type Mode = "hybrid" | "vector" | "text";
 const MODES: Record<Mode, string> = { hybrid: "Words and meaning", text: "Words", vector: "Meaning" };
+
+/** Hits at first and for each step; the server gives at most 100 at once. */
+const STEP = 30;
+const MOST = 100;
 
 /** Search: hits with both scores; a click shows the hit on its page. */
 export default function Search() {
@@ -20,7 +22,9 @@ export default function Search() {
   const mode = (query.value.get("mode") ?? "hybrid") as Mode;
   const floor = query.value.get("floor") !== "off";
   const type = query.value.get("type") ?? "";
+  const since = query.value.get("since") ?? "";
   const around = query.value.get("context") === "on";
+  const limit = Math.min(Math.max(Number(query.value.get("n")) || STEP, 1), MOST);
   const found = useResource(
     async (signal) =>
       q === ""
@@ -32,19 +36,19 @@ export default function Search() {
                 query: q,
                 mode,
                 floor,
-                limit: 30,
-                filters: type ? { fileTypes: [type] } : null,
+                limit,
+                filters: { fileTypes: type ? [type] : [], created: since ? { from: since } : null },
                 expand: around ? { positionalCount: 1, semanticChunkCount: 0, relatedObjectCount: 5 } : null,
               },
               signal,
             }),
           ),
-    [projectId.value, q, mode, floor, type, around],
+    [projectId.value, q, mode, floor, type, since, around, limit],
   );
   return (
     <div class="page-body">
       <h1 class="visually-hidden">Search</h1>
-      <SearchForm q={q} mode={mode} floor={floor} type={type} around={around} />
+      <SearchForm q={q} mode={mode} floor={floor} type={type} since={since} around={around} />
       {q === "" ? (
         <Empty title="Search the documents">
           <p>Words in quotes must occur as they are. Each hit shows its score by words and by meaning.</p>
@@ -62,8 +66,16 @@ export default function Search() {
   );
 }
 
-function SearchForm(props: { q: string; mode: Mode; floor: boolean; type: string; around: boolean }) {
+function SearchForm(props: {
+  q: string;
+  mode: Mode;
+  floor: boolean;
+  type: string;
+  since: string;
+  around: boolean;
+}) {
   const [text, setText] = useState(props.q);
+  useEffect(() => setText(props.q), [props.q]); // the browser's buttons change it, too
   useMainFocus(props.q === "");
   return (
     <form
@@ -71,7 +83,7 @@ function SearchForm(props: { q: string; mode: Mode; floor: boolean; type: string
       role="search"
       onSubmit={(event) => {
         event.preventDefault();
-        setQuery({ q: text.trim(), at: null });
+        setQuery({ q: text.trim(), at: null, n: null });
       }}
     >
       <div class="row">
@@ -108,6 +120,14 @@ function SearchForm(props: { q: string; mode: Mode; floor: boolean; type: string
           value={props.type}
           onChange={(event) => setQuery({ type: event.currentTarget.value })}
         />
+        <label class="check">
+          Added since
+          <input
+            type="date"
+            value={props.since}
+            onChange={(event) => setQuery({ since: event.currentTarget.value })}
+          />
+        </label>
         <label class="check">
           <input
             type="checkbox"
@@ -171,71 +191,13 @@ function Hits({ of }: { of: Schemas["SearchAnswer"] }) {
           </li>
         ))}
       </ol>
-    </>
-  );
-}
-
-/** A hit; `best` is the highest score by words, which has no upper end of its own. */
-function HitCard({ hit, best, open }: { hit: Hit; best: number; open: () => void }) {
-  return (
-    <>
-      <button type="button" class="plain" onClick={open}>
-        <span class="hit-head">
-          <strong>{hit.document.name}</strong>
-          <span class="quiet">
-            {hit.page ? `page ${hit.page} · ` : ""}chunk {hit.chunk.chunk_index + 1}
-          </span>
-          <Bar name="words" score={hit.scores.text} best={best} />
-          <Bar name="meaning" score={hit.scores.vector} />
-        </span>
-        <span class="excerpt document-font">
-          <Excerpt hit={hit} />
-        </span>
-      </button>
-      {hit.alsoIn.length > 0 && (
-        <p class="quiet">Also in {hit.alsoIn.map((one) => one.document.name).join(", ")}</p>
-      )}
-      {hit.context?.positionalChunks.map((one) => (
-        <p key={one.id} class="neighbour quiet">
-          {one.chunk_index < hit.chunk.chunk_index ? "before" : "after"}: {one.content.slice(0, 200)}
+      {of.items.length < Math.min(of.pagination.total, MOST) && (
+        <p>
+          <button type="button" onClick={() => setQuery({ n: of.items.length + STEP }, { replace: true })}>
+            Show more hits
+          </button>
         </p>
-      ))}
-      {hit.context && hit.context.relatedObjects.length > 0 && (
-        <p class="quiet">Objects: {hit.context.relatedObjects.map((one) => one.name).join(", ")}</p>
       )}
     </>
-  );
-}
-
-/** The chunk from a little before its first matched word. */
-function Excerpt({ hit }: { hit: Hit }) {
-  const skip = Math.max(0, Math.min(...hit.highlights.map((one) => one.start)) - 100);
-  const from = Number.isFinite(skip) ? skip : 0;
-  const spans = hit.highlights.map((one) => ({ start: one.start - from, end: one.end - from }));
-  return (
-    <>
-      {from > 0 && "… "}
-      <Marked text={new Points(hit.chunk.content).slice(from)} spans={spans} />
-    </>
-  );
-}
-
-function Bar({ name, score, best = 1 }: { name: string; score: number | null; best?: number }) {
-  if (score === null) return null;
-  const share = Math.max(0, Math.min(1, score / (best || 1)));
-  return (
-    <span class="bar" title={`${name} ${score.toFixed(2)}`}>
-      <span class="quiet">{name}</span>
-      <span
-        class="track"
-        role="meter"
-        aria-label={`Score by ${name}`}
-        aria-valuemin={0}
-        aria-valuemax={1}
-        aria-valuenow={share}
-      >
-        <span style={{ width: `${share * 100}%` }} />
-      </span>
-    </span>
   );
 }

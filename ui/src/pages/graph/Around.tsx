@@ -1,0 +1,158 @@
+import { api, take, type Schemas } from "../../api/client";
+import { Needs } from "../../components/Needs";
+import { Failed } from "../../components/States";
+import { Time } from "../../components/Time";
+import { undo, undoMerge } from "../../state/graph";
+import { useAction, useResource } from "../../state/resource";
+import { go, withQuery } from "../../state/router";
+import { projectId } from "../../state/session";
+import { value } from "../../text/format";
+import { Pair } from "./Issues";
+
+interface Of {
+  id: string;
+  changed: () => void;
+}
+
+export function Relations({ id }: { id: string }) {
+  const params = { query: { object_id: id, limit: 100, project_id: projectId.value } };
+  const found = useResource((signal) => take(api.GET("/api/v1/relationships", { params, signal })), [id]);
+  if (!found.data?.items.length) return null;
+  const { items, pagination } = found.data;
+  return (
+    <section class="property">
+      <h3>Relationships</h3>
+      <ul class="relations">
+        {items.map((one) => (
+          <li key={one.id}>
+            <a href={withQuery({ at: null }, `/o/${one.source_id}`)}>{one.source_name}</a> {one.type}{" "}
+            <a href={withQuery({ at: null }, `/o/${one.target_id}`)}>{one.target_name}</a>
+          </li>
+        ))}
+      </ul>
+      {pagination.has_more && (
+        <p class="quiet">
+          The first {items.length} of {pagination.total.toLocaleString("en")}.
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** Objects that may be this one. */
+export function Similar({ id, changed }: Of) {
+  const params = { path: { project_id: projectId.value }, query: { object: id, limit: 10 } };
+  const found = useResource(
+    (signal) => take(api.GET("/api/v1/projects/{project_id}/merge-suggestions", { params, signal })),
+    [id],
+  );
+  if (!found.data?.items.length) return null;
+  return (
+    <section class="property">
+      <h3>May be the same</h3>
+      {found.data.items.map((one) => (
+        <Pair
+          key={one.id}
+          one={one}
+          changed={(verdict) => {
+            changed();
+            if (verdict === "accept" && one.drop.id === id) go(withQuery({ at: null }, `/o/${one.keep.id}`));
+          }}
+        />
+      ))}
+    </section>
+  );
+}
+
+/** Objects that became part of this one. */
+export function Merged({ id, changed }: Of) {
+  const params = { query: { project_id: projectId.value, object_id: id, limit: 100 } };
+  const found = useResource((signal) => take(api.GET("/api/v1/objects/merges", { params, signal })), [id]);
+  const back = useAction(async (merge: string) => {
+    await undoMerge(merge);
+    changed();
+  });
+  if (!found.data?.items.length) return null;
+  return (
+    <section class="property">
+      <h3>Merged</h3>
+      {found.data.items.map((one) => (
+        <Undoable key={one.id} busy={back.busy} undo={() => void back.run(one.id)}>
+          {one.dropped_name}
+          <span class="quiet">
+            {" "}
+            · <Time at={one.merged_at} />
+          </span>
+        </Undoable>
+      ))}
+      {back.error && <Failed error={back.error} />}
+    </section>
+  );
+}
+
+/** What people said about this object. */
+export function Corrections({ id, changed }: Of) {
+  const params = { path: { object_id: id } };
+  const found = useResource(
+    (signal) => take(api.GET("/api/v1/objects/{object_id}/curations", { params, signal })),
+    [id],
+  );
+  const active = activeOf(found.data?.items ?? []);
+  if (active.length === 0) return null;
+  return (
+    <section class="property">
+      <h3>Corrections</h3>
+      <Undoing all={active} changed={changed} />
+    </section>
+  );
+}
+
+type Curation = Schemas["CurationModel"];
+
+export function activeOf(all: readonly Curation[]): Curation[] {
+  return all.filter((one) => one.state === "active" && one.action !== "undo");
+}
+
+/** What a correction says, such as `expiration set to 1 hour`. */
+function said(one: Curation): string {
+  const what = one.relationship_type
+    ? `${one.relationship_type} ${one.target_name ?? ""}`
+    : (one.property_name ?? one.subject);
+  return one.action === "set" ? `${what} set to ${value(one.value)}` : `${what} rejected`;
+}
+
+export function Undoing(props: { all: readonly Curation[]; changed: () => void; named?: boolean }) {
+  const { all, changed, named } = props;
+  const back = useAction(async (curation: string) => {
+    await undo(curation);
+    changed();
+  });
+  return (
+    <>
+      {all.map((one) => (
+        <Undoable key={one.id} busy={back.busy} undo={() => void back.run(one.id)}>
+          {named && <strong>{one.object_name}: </strong>}
+          {said(one)}
+          <span class="quiet">
+            {" "}
+            · {one.author} · <Time at={one.created_at} />
+          </span>
+        </Undoable>
+      ))}
+      {back.error && <Failed error={back.error} />}
+    </>
+  );
+}
+
+function Undoable(props: { busy: boolean; undo: () => void; children: preact.ComponentChildren }) {
+  return (
+    <div class="claim">
+      <span>{props.children}</span>
+      <Needs>
+        <button type="button" class="ghost" disabled={props.busy} onClick={props.undo}>
+          Undo
+        </button>
+      </Needs>
+    </div>
+  );
+}
