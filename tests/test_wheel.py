@@ -77,3 +77,23 @@ def test_the_python_client_has_a_wheel_of_its_own(tmp_path: Path) -> None:
         [sys.executable, "-I", "-c", script, str(built)], check=True, capture_output=True, text=True
     )
     assert found.stdout.startswith(str(built))
+
+
+@pytest.mark.parametrize(
+    ("package", "module"),
+    [
+        ("langchain-whence", "langchain_whence"),
+        ("llama-index-retrievers-whence", "llama_index/retrievers/whence"),
+        ("whence-haystack", "haystack_integrations/components/retrievers/whence"),
+    ],
+)
+def test_each_retriever_has_a_wheel_of_its_own(package: str, module: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT / "integrations" / package, check=True, capture_output=True)
+    (built,) = tmp_path.glob("*.whl")
+    with ZipFile(built) as own:
+        files = [name for name in own.namelist() if "dist-info" not in name]
+        (name,) = [name for name in own.namelist() if name.endswith("dist-info/METADATA")]
+        metadata = own.read(name).decode()
+    assert set(files) == {f"{module}/__init__.py", f"{module}/py.typed"}
+    assert "Requires-Dist: whence-client<0.2,>=0.1" in metadata.splitlines()

@@ -242,6 +242,10 @@ def test_a_process_of_several_is_replaced(embedded: "Installation", wait_for: "W
         lambda: len(set(children(serving.process.pid)) - {workers[0]}) == 2, "another process in its place"
     )
     assert serving.get("/api/v1/projects").status_code == 200
+    for _ in range(10):  # each on a connection of its own: no process keeps a session of an assistant
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        listed = httpx.post(f"{serving.url}/mcp", json=asked, timeout=60).raise_for_status()
+        assert listed.json()["result"]["tools"]
     assert serving.end() == 0
 
 
