@@ -65,8 +65,8 @@ async def test_an_answer_as_one_page(client: httpx.AsyncClient) -> None:
     ):
         assert said in answer.text
     frozen = data_of(await client.get(f"{ANSWERS}/{told['answerId']}"))["citations"][0]["pages"]
-    if frozen and frozen[0]["rects"]:
-        assert tags.names.count("use") == tags.names.count("rect") > 0
+    assert frozen[0]["rects"]
+    assert tags.names.count("use") == tags.names.count("rect") > 0
 
 
 @pytest.mark.usefixtures("handbook")

@@ -122,19 +122,23 @@ class PageLayout:
         outside = np.concatenate([self.boxes[:first], self.boxes[last:]]).astype(np.int32)
         if whole_words:
             outside = outside[~(outside[:, None] == own).all(axis=2).any(axis=1)]
-        found: list[Rect] = []
-        for at, line in enumerate(lines):
+        found: list[list[Corners]] = []
+        while len(found) < len(lines):
+            at = len(found)
+            line = lines[at]
             beside = np.concatenate([outside, *lines[:at], *lines[at + 1 :]])
-            # If there is no other way, a rectangle may touch further letters of the span.
-            kinds = ((beside, True), (beside, False), (outside, False))
-            tries = (
-                self._on_line(line, others, least, apart=apart) for others, apart in kinds for least in _LEAST
-            )
-            rects = next((rects for rects in tries if rects), None)
-            if rects is None:
+            rects = self._on_line(line, beside, _LEAST[0]) or self._on_line(line, beside, _LEAST[1])
+            if rects is not None:
+                found.append(rects)
+                continue
+            # As an integral sign and its limits: lines that lie over each other become one.
+            over = [other for other in range(len(lines)) if other != at and _overlap(lines[other], line)]
+            if not over:
                 return "text_overlaps"
-            found += map(_rect, rects)
-        return tuple(found)
+            first, second = sorted((at, over[0]))
+            lines[first : first + 1] = [np.concatenate([lines[first], lines.pop(second)])]
+            del found[first:]
+        return tuple(_rect(rect) for rects in found for rect in rects)
 
     def printed_lines(self) -> list[tuple[int, int, Rect]]:
         """The span of each printed line in the text of the page, and its box; without what has no place."""
@@ -147,22 +151,20 @@ class PageLayout:
             if len(line)
         ]
 
-    def _on_line(self, line: Boxes, others: Boxes, least: float, *, apart: bool) -> list[Corners] | None:
+    def _on_line(self, line: Boxes, others: Boxes, least: float) -> list[Corners] | None:
         """One rectangle, or several where raised or lowered letters and neighbours do not allow it."""
         near = others[_touch(others, _around(line))]
         whole = self._cut(line, near, least)
-        return [whole] if whole is not None else self._parts(_levels(line), near, least, apart=apart)
+        return [whole] if whole is not None else self._parts(_levels(line), near, least)
 
-    def _parts(
-        self, parts: Sequence[Boxes], others: Boxes, least: float, *, apart: bool
-    ) -> list[Corners] | None:
-        """Halves the parts until each has a rectangle of its own; with `apart`, none touches the letters of another part."""
+    def _parts(self, parts: Sequence[Boxes], others: Boxes, least: float) -> list[Corners] | None:
+        """Halves the parts until each has a rectangle that touches no letters of another part."""
         found: list[Corners] = []
         for at, part in enumerate(parts):
-            beside = np.concatenate([others, *parts[:at], *parts[at + 1 :]]) if apart else others
+            beside = np.concatenate([others, *parts[:at], *parts[at + 1 :]])
             rect = self._cut(part, beside, least)
             halves = np.array_split(part, 2) if len(part) > 1 else []
-            rects = [rect] if rect is not None else self._parts(halves, beside, least, apart=apart)
+            rects = [rect] if rect is not None else self._parts(halves, beside, least)
             if not rects:
                 return None
             found += rects
@@ -293,6 +295,10 @@ def _runs(boxes: Boxes, lines: NDArray[np.uint16]) -> list[Boxes]:
 def _touch(boxes: Boxes, rect: Corners) -> NDArray[np.bool_]:
     within: NDArray[np.bool_] = (boxes[:, :2] < rect[2:]) & (boxes[:, 2:] > rect[:2])
     return within[:, 0] & within[:, 1]
+
+
+def _overlap(boxes: Boxes, others: Boxes) -> bool:
+    return any(_touch(boxes, other.astype(float)).any() for other in others)
 
 
 def _rect(box: Corners) -> Rect:

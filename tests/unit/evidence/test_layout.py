@@ -165,3 +165,17 @@ def test_no_two_rectangles_of_a_span_touch_the_same_letter() -> None:
     areas = np.array(found)[:, None] * SCALE
     touched = ((boxes[:, :2] < areas[..., 2:]) & (boxes[:, 2:] > areas[..., :2])).all(axis=2)
     assert touched.tolist() == [[True, False, False], [False, True, False]]
+
+
+def test_lines_of_a_span_that_lie_over_each_other_have_one_rectangle() -> None:
+    """As an integral sign and its lower limit."""
+    page = shown("Rb", "a", "z")
+    boxes = np.array([[0, 0, 400, 1000], [450, 0, 700, 300], [200, 600, 390, 900], [0, 1300, 400, 1600]])
+    layout = PageLayout.aligned(replace(page, boxes=boxes.astype(np.uint16).tobytes()), "Rb\na\nz")
+    found = layout.rects(0, 6)
+    assert not isinstance(found, str)
+    assert [[round(side * SCALE, -1) for side in rect] for rect in found] == [
+        [0, 0, 700, 1000],
+        [0, 1300, 400, 1600],
+    ]
+    assert layout.rects(3, 4) == "text_overlaps"
