@@ -1,7 +1,7 @@
 """The vectors of a project in memory, and the nearest of them. Pure.
 
 Few vectors are compared one by one. Of many, *sketches* are compared first: one bit for each dimension, set where the vector
-is above the mean. Then the vectors with the nearest sketches are compared, at eight bits for each dimension.
+is above the mean. Then the vectors with the nearest sketches are compared, at sixteen bits for each dimension.
 """
 
 from dataclasses import dataclass
@@ -26,6 +26,7 @@ _LOOP_NUMBERS = 1_500_000
 _SKETCH_COST = 32
 """Numbers of sketches that are compared in the time of one multiplication."""
 _FOR_MEAN = 4_096
+_LARGEST = 32_767  # of sixteen bits
 
 Unit = NDArray[np.float32]
 """A vector of length 1."""
@@ -46,14 +47,11 @@ class Sketches:
     def of(cls, mean: Unit, parts: "list[NDArray[np.uint64]]") -> "Sketches":
         return cls(mean=mean, words=np.ascontiguousarray(np.concatenate(parts).T))
 
-    def nearest(self, wanted: Unit, most: int, alive: NDArray[np.bool_] | None) -> Numbers:
+    def nearest(self, wanted: Unit, most: int) -> Numbers:
         """The numbers of the `most` vectors whose sketches differ least."""
         distances = np.zeros(self.words.shape[1], np.uint16)
         for word, column in zip(sketched(wanted[np.newaxis], self.mean)[0], self.words, strict=True):
             distances += np.bitwise_count(column ^ word)
-        if alive is not None:
-            distances[~alive] = farther = len(wanted) + 1
-            most = min(most, int(np.count_nonzero(distances < farther)))
         reached = np.cumsum(np.bincount(distances))
         last = int(np.searchsorted(reached, most))
         nearer = np.flatnonzero(distances < last)
@@ -62,9 +60,9 @@ class Sketches:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldVectors:
-    rows: "NDArray[np.float32] | NDArray[np.int8]"
+    rows: "NDArray[np.float32] | NDArray[np.int16]"
     factors: NDArray[np.float32] | None
-    """For rows of eight bits: what each must be multiplied by."""
+    """For rows of sixteen bits: what each must be multiplied by."""
     sketches: Sketches | None
     """None for few vectors."""
 
@@ -86,15 +84,14 @@ class HeldVectors:
             return np.asarray(rows @ wanted, np.float64)
         return np.asarray(rows.astype(np.float32) @ wanted * self.factors[numbers], np.float64)
 
-    def nearest(self, wanted: Unit, limit: int, alive: NDArray[np.bool_] | None) -> Near:
+    def nearest(self, wanted: Unit, limit: int) -> Near:
         """The nearest `limit` vectors, and ties with the last of them."""
-        if self.sketches is not None:
-            numbers = self.sketches.nearest(wanted, max(_SKETCHED, _FOR_EACH * limit), alive)
-            cosines = self.cosines(wanted, numbers)
-        else:
+        if self.sketches is None:
+            numbers = np.arange(len(self.rows))
             cosines = self.cosines(wanted, slice(None))
-            numbers = np.arange(len(cosines)) if alive is None else np.flatnonzero(alive)
-            cosines = cosines[numbers]
+        else:
+            numbers = self.sketches.nearest(wanted, max(_SKETCHED, _FOR_EACH * limit))
+            cosines = self.cosines(wanted, numbers)
         if len(numbers) > limit:
             enough = cosines >= np.partition(cosines, len(cosines) - limit)[-limit]
             numbers, cosines = numbers[enough], cosines[enough]
@@ -110,7 +107,9 @@ def unit(vector: HalfVector) -> Unit | None:
 
 def sketched(rows: NDArray[np.float32], mean: Unit) -> NDArray[np.uint64]:
     bits = np.packbits(rows > mean, axis=1)
-    return np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8))).view(np.uint64)
+    padded = np.zeros((len(rows), -(-bits.shape[1] // 8) * 8), np.uint8)
+    padded[:, : bits.shape[1]] = bits
+    return padded.view(np.uint64)
 
 
 def hold_vectors(halves: "NDArray[np.float16]", places: Numbers) -> tuple[HeldVectors, NDArray[np.bool_]]:
@@ -119,15 +118,15 @@ def hold_vectors(halves: "NDArray[np.float16]", places: Numbers) -> tuple[HeldVe
         rows, lengths = _normalised(halves[places])
         return HeldVectors(rows=rows, factors=None, sketches=None), lengths > 0
     mean = _normalised(halves[places[:: len(places) // _FOR_MEAN]])[0].mean(axis=0)
-    small = np.empty((len(places), halves.shape[1]), np.int8)
+    small = np.empty((len(places), halves.shape[1]), np.int16)
     factors = np.empty(len(places), np.float32)
     usable, words = np.empty(len(places), np.bool_), []
     for start in range(0, len(places), _PART):
         part = slice(start, start + _PART)
         rows, lengths = _normalised(halves[places[part]])
         largest = np.where(lengths > 0, np.abs(rows).max(axis=1), 1)
-        small[part] = np.rint(rows * (127 / largest)[:, np.newaxis])
-        factors[part], usable[part] = largest / 127, lengths > 0
+        small[part] = np.rint(rows * (_LARGEST / largest)[:, np.newaxis])
+        factors[part], usable[part] = largest / _LARGEST, lengths > 0
         words.append(sketched(rows, mean))
     return HeldVectors(rows=small, factors=factors, sketches=Sketches.of(mean, words)), usable
 

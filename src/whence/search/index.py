@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.errors import ProjectNotFound
-from whence.search.postings import MOST_CHUNKS, Postings, from_blocks, invert, merge, to_blocks
+from whence.search.postings import MOST_CHUNKS, Postings, invert, join, to_blocks
 from whence.search.vectors import ask_for_index, is_large
 from whence.search.vocabulary import count_words, pack_words, unpack_words
 from whence.store import Store
@@ -231,19 +231,9 @@ def _merged(
     """The live chunks of all segments as one; None if there are none."""
     ids = _ids(b"".join(segment.chunk_ids for segment in held))
     lengths = np.concatenate([np.frombuffer(segment.lengths, "<u2") for segment in held])
-    sizes = [len(segment.lengths) // 2 for segment in held]
-    starts = np.cumsum([0, *sizes[:-1]])
-    alive = np.ones(len(ids), np.bool_)
-    for start, segment in zip(starts, held, strict=True):
-        alive[start + np.frombuffer(segment.dead, "<u2").astype(np.int64)] = False
-    living = np.flatnonzero(alive)
-    if not len(living):
+    order, postings = join(held, blocks)
+    if not len(order):
         return None
-    order = living[np.argsort(ids[living])]
-    numbers = np.full(len(ids), -1, np.int64)
-    numbers[order] = np.arange(len(order))
-    renumbered = np.split(numbers, starts[1:])
-    postings = merge([(from_blocks(b), n) for b, n in zip(blocks, renumbered, strict=True)])
     left = set(postings.terms.tolist())
     counts: Counter[str] = Counter()
     for part in words:

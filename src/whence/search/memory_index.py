@@ -9,13 +9,14 @@ import asyncio
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from uuid import UUID
 
 import numpy as np
-from numpy.typing import NDArray
 
 from whence.background import BackgroundWork
 from whence.models import ChunkKey, EmbeddingSpace
+from whence.search import postings
 from whence.search.held_vectors import FEW, HeldVectors, hold_vectors, unit
 from whence.search.postings import Numbering
 from whence.store import Store
@@ -26,7 +27,7 @@ from whence.store.search_reads import Setting
 READING = "reading projects into memory"
 """The name of the background task."""
 
-MOST_CHUNKS = 300_000
+MOST_CHUNKS = 200_000
 """Maximum size of a project to hold: the sketches of as many vectors are compared in the time of a database query."""
 
 _UNUSED = 60.0
@@ -39,7 +40,7 @@ _PAUSE = 5.0
 _MOST_TRIED = 10_000
 """Maximum number of projects whose last read time is remembered."""
 _VECTOR_BYTES = 4  # for each dimension
-_SMALL_BYTES = 1.2  # the same in a project of more than `FEW` chunks
+_SMALL_BYTES = 2.2  # the same in a project of more than `FEW` chunks
 _POSTING_BYTES = 500
 """For each chunk, until a project's own size is known."""
 
@@ -51,11 +52,10 @@ class HeldProject:
     space: EmbeddingSpace
     state: bytes
     segments: Sequence[WholeSegment]
+    """Without dead chunks."""
     numbering: Numbering
     vectors: HeldVectors
     """By row number."""
-    alive: NDArray[np.bool_] | None
-    """Live chunks by row number; None if all are live."""
     size: int
     """Approximate size in bytes."""
 
@@ -69,7 +69,7 @@ class HeldProject:
         wanted = unit(vector)
         if wanted is None:
             return {}
-        near = self.vectors.nearest(wanted, limit, self.alive)
+        near = self.vectors.nearest(wanted, limit)
         best = sorted(zip((-near.cosines).tolist(), self.numbering.ids_of(near.numbers), strict=True))[:limit]
         found = {ident: -value for value, ident in best}
         others = [ident for ident in also if ident not in found]
@@ -84,8 +84,8 @@ def hold(
     numbers: bytes | bytearray,
 ) -> HeldProject | None:
     """Builds the snapshot; None if a live chunk has no vector or a zero vector."""
+    state, segments = state_of(segments), joined(segments)
     numbering = Numbering.of(segments)
-    alive = numbering.alive(segments)
     wanted = np.frombuffer(b"".join(numbering.ids), "S16")
     known = np.frombuffer(chunk_ids, "S16")
     if not len(known):
@@ -93,17 +93,44 @@ def hold(
     places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
     halves = np.frombuffer(numbers, ">f2").reshape(len(known), space.dimensions)
     vectors, usable = hold_vectors(halves, places)
-    usable &= known[places] == wanted
-    if not np.all(usable if alive is None else usable | ~alive):
+    if not np.all(usable & (known[places] == wanted)):
         return None
     return HeldProject(
         space=space,
-        state=state_of(segments),
+        state=state,
         segments=segments,
         numbering=numbering,
         vectors=vectors,
-        alive=alive,
         size=vectors.nbytes + sum(segment.bytes for segment in segments),
+    )
+
+
+def joined(segments: Sequence[WholeSegment]) -> list[WholeSegment]:
+    """The live chunks in few segments: each makes a search slower."""
+    groups: list[list[WholeSegment]] = []
+    room = 0
+    for segment in sorted(filter(attrgetter("live"), segments), key=attrgetter("chunk_ids")):
+        if segment.live > room:
+            groups.append([])
+            room = postings.MOST_CHUNKS
+        groups[-1].append(segment)
+        room -= segment.live
+    return [_one(group) if len(group) > 1 or group[0].dead else group[0] for group in groups]
+
+
+def _one(segments: Sequence[WholeSegment]) -> WholeSegment:
+    order, found = postings.join(segments, [segment.blocks for segment in segments])
+    ids = np.frombuffer(b"".join(segment.chunk_ids for segment in segments), "S16")
+    blocks = list(postings.to_blocks(found))
+    return WholeSegment(
+        id=segments[0].id,
+        size=len(order),
+        live=len(order),
+        length=sum(segment.length for segment in segments),
+        dead=b"",
+        chunk_ids=ids[order].tobytes(),
+        first_terms=[first for first, _ in blocks],
+        blocks=[payload for _, payload in blocks],
     )
 
 

@@ -80,6 +80,19 @@ def merge(parts: Sequence[tuple[Postings, Numbers]]) -> Postings:
     return Postings(terms=terms[lasts][kept], ends=ends[kept], rows=rows)
 
 
+def join(segments: Sequence["_Segment"], blocks: Iterable[Iterable[bytes]]) -> tuple[Numbers, Postings]:
+    """The live chunks of all segments as one: their places among all, in order of id, and their postings."""
+    numbering = Numbering.of(segments)
+    alive = numbering.alive(segments)
+    ids = np.frombuffer(b"".join(numbering.ids), "S16")
+    living = np.arange(len(ids)) if alive is None else np.flatnonzero(alive)
+    order = living[np.argsort(ids[living])]
+    numbers = np.full(len(ids), -1, np.int64)
+    numbers[order] = np.arange(len(order))
+    parts = zip(map(from_blocks, blocks), np.split(numbers, numbering.starts[1:-1]), strict=True)
+    return order, merge(list(parts))
+
+
 def to_blocks(postings: Postings) -> Iterator[tuple[int, bytes]]:
     """Blocks, each with its first term. The postings of one term are always in one block."""
     sizes = np.diff(postings.ends, prepend=0)

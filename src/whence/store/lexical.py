@@ -132,6 +132,10 @@ class HeldSegment(NamedTuple):
     lengths: bytes
     dead: bytes
 
+    @property
+    def size(self) -> int:
+        return len(self.chunk_ids) // 16
+
 
 class SegmentPostings(NamedTuple):
     id: UUID

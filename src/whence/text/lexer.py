@@ -91,11 +91,16 @@ class Lexer:
     def spans(self, text: str, keys: frozenset[int]) -> list[tuple[int, int]]:
         """The spans of the text's terms with one of the keys, in order; spans that touch or overlap are merged."""
         return merged(
-            (at + piece.start, at + piece.end)
-            for at, word in self._having(text, keys)
-            for piece in self.pieces(word)
-            if piece.term is not None and key(piece.term) in keys
+            chain.from_iterable(self._spans(at, word, keys) for at, word in self._having(text, keys))
         )
+
+    def _spans(self, at: int, word: str, keys: frozenset[int]) -> list[tuple[int, int]]:
+        """The spans of the terms with one of the keys in a word that has one."""
+        bare = word.rstrip(_AROUND)
+        if _is_plain(bare):
+            return [(at, at + len(bare))]
+        pieces = (piece for piece in self.pieces(word) if piece.term is not None and key(piece.term) in keys)
+        return [(at + piece.start, at + piece.end) for piece in pieces]
 
     def _having(self, text: str, keys: frozenset[int]) -> list[tuple[int, str]]:
         """The words that have one of the keys, each with its offset, in order."""
@@ -123,9 +128,7 @@ class Lexer:
     def pieces(self, word: str) -> list[Piece]:
         """The pieces of one match of `WORD`."""
         bare = word.rstrip(_AROUND)
-        if (
-            bare.isascii() and bare.isalpha() and (bare[1:].islower() or bare.isupper())
-        ):  # most words: no seams
+        if _is_plain(bare):
             place = self._stem(bare)
             return [Piece(0, len(bare), place, None if bare.lower() in self._stop else place)]
         found: list[Piece] = []
@@ -199,6 +202,11 @@ def words_of(text: str) -> list[str]:
     """The words of a text, with punctuation at their ends."""
     # For ASCII this takes a third of the time.
     return text.encode().translate(_SPACES).decode().split() if text.isascii() else WORD.findall(text)
+
+
+def _is_plain(bare: str) -> bool:
+    """Whether a word has no seams, as most have."""
+    return bare.isascii() and bare.isalpha() and (bare[1:].islower() or bare.isupper())
 
 
 def _places(text: str, run: str) -> Iterator[int]:

@@ -40,10 +40,10 @@ def test_sketches_find_nearly_all_of_the_nearest() -> None:
     assert made.sketches is not None
     found = 0
     for wanted in clouds(40, 2):
-        near = made.nearest(wanted, 10, None)
+        near = made.nearest(wanted, 10)
         right = np.argsort(-(vectors @ wanted))[:10]
         found += len({*near.numbers.tolist()} & {*right.tolist()})
-        assert near.cosines == pytest.approx(vectors[near.numbers] @ wanted, abs=0.01)
+        assert near.cosines == pytest.approx(vectors[near.numbers] @ wanted, abs=1e-3)
     assert found >= 0.97 * 400
 
 
@@ -51,20 +51,8 @@ def test_every_vector_is_nearest_to_itself() -> None:
     vectors = clouds(2_000, 3)
     made = held(vectors)
     for number in range(0, 2_000, 97):
-        near = made.nearest(vectors[number], 1, None)
+        near = made.nearest(vectors[number], 1)
         assert number in near.numbers
-
-
-def test_what_is_dead_is_not_near() -> None:
-    vectors = clouds(2_000, 4)
-    made = held(vectors)
-    alive = np.zeros(2_000, np.bool_)
-    assert not len(made.nearest(vectors[0], 5, alive).numbers)
-    alive[[7, 1_500, 1_999]] = True
-    assert {*made.nearest(vectors[0], 5, alive).numbers.tolist()} == {7, 1_500, 1_999}
-    few = held(vectors[:50])
-    assert few.sketches is None
-    assert {*few.nearest(vectors[0], 5, alive[:50]).numbers.tolist()} == {7}
 
 
 def test_thousands_of_equal_vectors_are_not_all_compared(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +60,7 @@ def test_thousands_of_equal_vectors_are_not_all_compared(monkeypatch: pytest.Mon
     vectors = np.repeat(clouds(2, 5), 3_000, axis=0)
     made = held(vectors)
     assert made.sketches is not None
-    assert made.sketches.nearest(vectors[-1], 20, None).tolist() == list(range(3_000, 3_020))
+    assert made.sketches.nearest(vectors[-1], 20).tolist() == list(range(3_000, 3_020))
 
 
 def test_a_vector_without_a_length_is_not_usable() -> None:
@@ -82,6 +70,6 @@ def test_a_vector_without_a_length_is_not_usable() -> None:
     assert np.flatnonzero(~usable).tolist() == [60]
 
 
-def test_eight_bits_take_a_quarter_of_the_memory() -> None:
+def test_sixteen_bits_take_half_of_the_memory() -> None:
     vectors = clouds(5_000, 7)
-    assert held(vectors).nbytes < vectors.nbytes / 3
+    assert held(vectors).nbytes < 0.6 * vectors.nbytes
