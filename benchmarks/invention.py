@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from whence.models import EmbeddingSpace, new_id
 from whence.providers import Embedders
 from whence.providers.base import Embedded
-from whence.search import Search
+from whence.search import Question, Search
 from whence.search.index import compact, segments_of
+from whence.search.memory_index import HeldProject
 from whence.settings import Settings
 from whence.store import Store
 from whence.store.connection import EF_SEARCH
@@ -105,11 +106,25 @@ class _OnlyInvented(Embedders):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
+    dsn: str
     store: Store
     conn: "psycopg.Connection[tuple[object, ...]]"
     space: EmbeddingSpace
     invention: Invention
+    embedders: Embedders
     search: Search
+
+    def searching(self, *, memory: int) -> Search:
+        return Search(self.store, self.embedders, memory=memory)
+
+    async def held(self, project_id: UUID) -> HeldProject:
+        """The project in memory, once the first search has read it."""
+        await self.search.find(project_id, Question(query="anything", floor=False))
+        memory = self.search._memory  # noqa: SLF001 - a search does not wait for it
+        await asyncio.gather(*memory._reading)  # noqa: SLF001
+        held = memory.get(project_id, await self.store.hits.setting(project_id))
+        assert held is not None
+        return held
 
     async def project(self, name: str, chunks: int) -> UUID:
         """A project with so many chunks, as ingest would leave them."""
@@ -202,10 +217,10 @@ def database() -> Iterator[str]:
 def on_a_database(work: Callable[[Bench], Awaitable[T]], *, dimensions: int = DIMENSIONS) -> T:
     """What comes of the work on a database of its own, in the event loop that the server has too."""
     with database() as dsn:
-        return uvloop.run(_opened(dsn, work, dimensions))
+        return uvloop.run(opened(dsn, work, dimensions))
 
 
-async def _opened(dsn: str, work: Callable[[Bench], Awaitable[T]], dimensions: int) -> T:
+async def opened(dsn: str, work: Callable[[Bench], Awaitable[T]], dimensions: int) -> T:
     invention = Invention(dimensions)
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("SET synchronous_commit = off")
@@ -222,5 +237,16 @@ async def _opened(dsn: str, work: Callable[[Bench], Awaitable[T]], dimensions: i
             space = await store.vectors.ensure_space(
                 provider=embedder.provider, model=embedder.model, dimensions=dimensions
             )
-            search = Search(store, _OnlyInvented(embedder), memory=Settings().search_memory_mb * 1024 * 1024)
-            return await work(Bench(store=store, conn=conn, space=space, invention=invention, search=search))
+            embedders = _OnlyInvented(embedder)
+            search = Search(store, embedders, memory=Settings().search_memory_mb * 1024 * 1024)
+            return await work(
+                Bench(
+                    dsn=dsn,
+                    store=store,
+                    conn=conn,
+                    space=space,
+                    invention=invention,
+                    embedders=embedders,
+                    search=search,
+                )
+            )

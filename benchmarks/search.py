@@ -1,7 +1,7 @@
 """How good search is, and what it and chat cost: `make bench-search` measures all of it.
 
 Quality: see `benchmarks/retrieval.py`; misspelt questions: `benchmarks/typos.py`. Speed: `benchmarks/speed.py`, on made-up chunks;
-vector stores beside it: `benchmarks/peers.py`. Chat, the validator of citations and
+vector stores beside it: `benchmarks/beside.py`. Chat, the validator of citations and
 their support: `benchmarks/chat.py`, `benchmarks/citations.py` and `benchmarks/support.py`.
 """
 
@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import chat, citations, plot, speed, support, typos
+from benchmarks import beside, chat, citations, plot, speed, support, typos
 from benchmarks.results import Result, report
 from benchmarks.retrieval import DATA, Brief, Quality, quality
 
@@ -87,6 +87,9 @@ def main() -> None:
     parser.add_argument("--dimensions", type=int, default=64, help="of the vectors, for --million")
     parser.add_argument("--plot", type=Path, help="where to write the plot of --million")
     parser.add_argument(
+        "--first", action="store_true", help="run peers before other processes, with pauses; needs root"
+    )
+    parser.add_argument(
         "--data", type=Path, default=DATA, help="the folder with questions.jsonl and corpora/"
     )
     parser.add_argument("--only", type=_parts, help=f"comma-separated: {', '.join(PARTS)}")
@@ -97,7 +100,7 @@ def main() -> None:
         "projects": lambda: speed.projects(options.rounds),
         "sizes": lambda: speed.sizes(options.sizes, options.rounds)[0],
         "growth": lambda: growth(options),
-        "peers": lambda: speed.beside_peers(options.sizes[-1], options.rounds),
+        "peers": lambda: beside.peers_in_turns(options.sizes[-1], options.rounds, first=options.first),
         "chat": lambda: chat.results(options.data),
         "citations": citations.results,
         "support": lambda: support.results(options.data.parent),

@@ -5,19 +5,14 @@ blocking psycopg. What a model takes to embed a question is not in it.
 """
 
 import asyncio
-import os
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import pairwise
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 from uuid import UUID
 
-import numpy as np
-from benchmarks import peers
-from benchmarks.invention import DIMENSIONS, Bench, on_a_database
+from benchmarks.invention import DIMENSIONS, Bench, Vectors, on_a_database
 from benchmarks.results import Result
 
 from whence.models import Filters
@@ -29,7 +24,6 @@ MOST = 1.5
 """Times the bare SQL."""
 RECALL = 0.95
 _WARM = 5
-_BURSTS = 3
 _SETTLED = 5.0
 """Seconds after the first searches, in which small projects come into memory."""
 
@@ -91,84 +85,6 @@ async def _one_size(bench: Bench, size: int, rounds: int) -> tuple[list[Result],
     return results, median
 
 
-def beside_peers(size: int, rounds: int) -> list[Result]:
-    """Hybrid search of one project beside stores that search its vectors alone."""
-
-    async def work(bench: Bench) -> list[Result]:
-        project_id = await bench.project("beside peers", size)
-        await bench.store.nearest.build(bench.space, vectors=size)
-        bench.conn.execute("VACUUM ANALYZE")
-        return await in_turns_with_peers(bench, project_id, rounds)
-
-    return on_a_database(work)
-
-
-async def in_turns_with_peers(bench: Bench, project_id: UUID, rounds: int) -> list[Result]:
-    _, values = await bench.store.nearest.whole(project_id, bench.space)
-    stored = np.frombuffer(values, ">f2").astype(np.float32).reshape(-1, bench.space.dimensions)
-    vectors = bench.invention.vectors(rounds)
-    with TemporaryDirectory() as folder, peers.opened(stored, vectors, Path(folder)) as others:
-        recall, _ = await _right(bench, project_id, vectors, None)
-        ours, theirs = await _all_in_turns(bench, project_id, rounds, recall, others)
-    other = theirs["chromadb"]
-    slower, fewer = ours.milliseconds / other.milliseconds, ours.per_second / other.per_second
-    mine = Result(
-        what=f"hybrid, {len(stored):,} chunks",
-        figure=f"{ours}; of chromadb's {slower:.2f} x the time, {fewer:.2f} x the searches/s, {ours.cpu / other.cpu:.2f} x the CPU",
-        target="<= 2 x, >= 0.5 x",
-        met=slower <= 2 and fewer >= 1 / 2 and ours.recall >= other.recall,
-    )
-    return [mine, *(Result(what=f"{name}, vectors alone", figure=str(one)) for name, one in theirs.items())]
-
-
-async def _all_in_turns(
-    bench: Bench, project_id: UUID, rounds: int, recall: float, others: dict[str, peers.Peer]
-) -> tuple[peers.PeerFigures, dict[str, peers.PeerFigures]]:
-    questions = [Question(query=bench.invention.question(), floor=False) for _ in range(rounds)]
-    gate = asyncio.Semaphore(peers.CLIENTS)
-
-    async def ask(question: Question) -> None:
-        async with gate:
-            await bench.search.find(project_id, question)
-
-    times: list[float] = []
-    answers: dict[str, list[tuple[float, float]]] = {name: [] for name in others}
-    for turn in range(-_WARM, rounds):
-        began = time.perf_counter()
-        await ask(questions[turn])
-        times.append(time.perf_counter() - began)
-        for name, peer in others.items():
-            answers[name].append(peer.ask(turn % rounds))
-    bursts: list[peers.Burst] = []
-    all_bursts: dict[str, list[peers.Burst]] = {name: [] for name in others}
-    for _ in range(_BURSTS):
-        began, used = time.perf_counter(), _cpu(bench)
-        await asyncio.gather(*map(ask, questions))
-        bursts.append((time.perf_counter() - began, _cpu(bench) - used))
-        for name, peer in others.items():
-            all_bursts[name].append(peer.burst())
-    return peers.figures(times[_WARM:], bursts, recall, rounds), {
-        name: peers.figures(
-            [seconds for seconds, _ in found[_WARM:]],
-            all_bursts[name],
-            statistics.mean(share for _, share in found[_WARM:]),
-            rounds,
-        )
-        for name, found in answers.items()
-    }
-
-
-def _cpu(bench: Bench) -> float:
-    """Seconds of processor time of this process and of the database's connections."""
-    ticks = 0
-    for (pid,) in bench.conn.execute(
-        "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"
-    ).fetchall():
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")
-
-
 async def _beside_bare(
     bench: Bench, what: str, among: Sequence[UUID], *, by_index: bool, rounds: int
 ) -> tuple[Result, float]:
@@ -212,13 +128,13 @@ async def _recall(bench: Bench, what: str, project_id: UUID, filters: Filters | 
     documents = None
     if filters is not None:
         documents = await bench.store.documents.matching(project_id, filters)
-    recall, milliseconds = await _right(bench, project_id, bench.invention.vectors(rounds), documents)
+    recall, milliseconds = await recall_of(bench, project_id, bench.invention.vectors(rounds), documents)
     figure = f"{recall:.3f} in {milliseconds:.1f} ms"
     return Result(what=what, figure=figure, target=f">= {RECALL}", met=recall >= RECALL)
 
 
-async def _right(
-    bench: Bench, project_id: UUID, vectors: peers.Vectors, documents: Sequence[UUID] | None
+async def recall_of(
+    bench: Bench, project_id: UUID, vectors: Vectors, documents: Sequence[UUID] | None
 ) -> tuple[float, float]:
     """Recall of the nearest ten, and the median in milliseconds."""
     leg, shares, times = VectorLeg(bench.store), [], []
