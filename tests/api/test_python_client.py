@@ -57,6 +57,13 @@ def test_a_file_is_ingested_listed_and_deleted(library: Client, tmp_path: Path) 
     assert (caught.value.code, caught.value.status) == ("DOCUMENT_NOT_FOUND", 404)
 
 
+@pytest.mark.parametrize("ident", ["", "x", "../projects", "x?y=1", "a/b", "#", "\n", "\ud800"])
+def test_an_id_stays_one_part_of_the_path(library: Client, ident: str) -> None:
+    for call in (library.document, library.delete_document, library.job, library.retry_job):
+        with pytest.raises(whence_client.APIError):
+            call(ident)
+
+
 def test_lists_are_fetched_page_by_page(library: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("whence_client.requests._PAGE", 2)
     for number in range(5):

@@ -16,6 +16,7 @@ from whence_client.connection import (
     is_id,
     open_file,
     require_fields,
+    segment,
     without_none,
 )
 from whence_client.errors import NotFound, UnexpectedAnswer
@@ -246,7 +247,7 @@ class Client(Requests):
             yield found
 
     def document(self, document_id: str) -> DocumentModel:
-        found: DocumentModel = self.request("GET", f"/documents/{document_id}", has=_DOCUMENT)
+        found: DocumentModel = self.request("GET", f"/documents/{segment(document_id)}", has=_DOCUMENT)
         return found
 
     def update_document(
@@ -263,7 +264,7 @@ class Client(Requests):
         """Gives a document new content; its id stays. What is not given stays as it is."""
         given, content = open_file(file, name)
         fields = {"name": name, **form_fields(metadata, chunking_strategy, chunking_options)}
-        path, files = f"/documents/{document_id}", {"file": (given, content)}
+        path, files = f"/documents/{segment(document_id)}", {"file": (given, content)}
         try:
             made: Ingested = self.request(
                 "PUT", path, data=without_none(fields), files=files, has=_RECEIPT
@@ -274,7 +275,9 @@ class Client(Requests):
         return self._when_done(made) if wait else made
 
     def delete_document(self, document_id: str) -> DocumentModel:
-        gone: DocumentModel = self.request("DELETE", f"/documents/{document_id}", has=_DOCUMENT)
+        gone: DocumentModel = self.request(
+            "DELETE", f"/documents/{segment(document_id)}", has=_DOCUMENT
+        )
         return gone
 
     # --- jobs ---
@@ -298,15 +301,15 @@ class Client(Requests):
             yield found
 
     def job(self, job_id: str) -> JobModel:
-        found: JobModel = self.request("GET", f"/jobs/{job_id}", has=_JOB)
+        found: JobModel = self.request("GET", f"/jobs/{segment(job_id)}", has=_JOB)
         return found
 
     def cancel_job(self, job_id: str) -> JobModel:
-        changed: JobModel = self.request("POST", f"/jobs/{job_id}/cancel", has=_JOB)
+        changed: JobModel = self.request("POST", f"/jobs/{segment(job_id)}/cancel", has=_JOB)
         return changed
 
     def retry_job(self, job_id: str) -> JobModel:
-        changed: JobModel = self.request("POST", f"/jobs/{job_id}/retry", has=_JOB)
+        changed: JobModel = self.request("POST", f"/jobs/{segment(job_id)}/retry", has=_JOB)
         return changed
 
     def wait_for_job(self, job_id: str) -> JobModel:
@@ -362,7 +365,7 @@ class Client(Requests):
 
     def claims(self, object_id: str, *, property: str | None = None) -> Iterator[ClaimModel]:
         """All claims about an object, fetched page by page."""
-        for found in self.items(f"/objects/{object_id}/provenance", property=property):
+        for found in self.items(f"/objects/{segment(object_id)}/provenance", property=property):
             yield found
 
     # --- answers and projects ---

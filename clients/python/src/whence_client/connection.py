@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 from uuid import UUID
 
 import httpx
@@ -66,6 +66,11 @@ class Place:
 def path_of(path: str) -> str:
     """Paths are those below `/api/v1`."""
     return path if path.startswith(_API) else _API + path
+
+
+def segment(ident: str) -> str:
+    """An id as one part of a path, whatever is in it."""
+    return quote(ident, safe="", errors="replace")
 
 
 def has_cursor(path: str) -> bool:
