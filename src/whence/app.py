@@ -4,11 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from whence.background import BackgroundWork
 from whence.chat import Answerer, Chat, ModelAnswerer
-from whence.conversations import ConversationService
 from whence.errors import WhenceError
 from whence.evidence import Evidence
 from whence.extract.curating import Curator
@@ -31,6 +30,9 @@ from whence.store.migrations import status, upgrade
 from whence.store.originals import Originals
 from whence.store.postgres import KeptPostgres
 from whence.store.storage import Storage
+
+if TYPE_CHECKING:
+    from whence.conversations import ConversationService
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +120,9 @@ class App:
         )
 
     @property
-    def conversations(self) -> ConversationService:
+    def conversations(self) -> "ConversationService":
+        from whence.conversations import ConversationService  # one-shot commands do without
+
         return ConversationService(self.store, self.chat)
 
     @property

@@ -45,6 +45,8 @@ NOT_FOR_SEARCH = (
     "rich",
     "starlette",
     "uvicorn",
+    "whence.api.chat",
+    "whence.conversations",
     "whence.fetch.run",
     "whence.jobs",
     "whence.web",
