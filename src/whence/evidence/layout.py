@@ -69,13 +69,12 @@ class PageLayout:
         """`text` is the stored text of the page."""
         offsets, found = align(text, page.text)
         codes, placed = _codes(page.text), found >= 0
-        of_place = np.full(len(codes) + 1, _NOWHERE)
+        of_place = np.full(len(codes), _NOWHERE)
         of_place[found[placed]] = offsets[placed]
-        plain = _is_plain(codes)
+        more = np.flatnonzero(of_place == _NOWHERE)
         # A hyphen that the stored text leaves out, and a base line, belong to the character before them.
-        before = np.maximum.accumulate(np.where(plain, np.arange(len(codes)), -1))
-        of_place[:-1] = np.where(plain | (of_place[:-1] != _NOWHERE), of_place[:-1], of_place[before])
-        more = np.setdiff1d(np.arange(len(codes)), found)
+        for at in more[~_is_plain(codes[more])]:
+            of_place[at] = of_place[at - 1] if at and codes[at - 1] != ord(MARK) else _NOWHERE
         every = np.concatenate([offsets, of_place[more]])
         order = np.concatenate([np.where(placed, found, 0), more])
         boxes = np.frombuffer(page.boxes, np.uint16).reshape(-1, 4)[order]

@@ -152,6 +152,12 @@ def test_a_hyphen_that_was_left_out_belongs_to_the_character_before_it() -> None
     assert rects(under, "information", "mation") == "text_overlaps"
 
 
+def test_a_character_has_one_hyphen_at_most() -> None:
+    """Fonts may give the code of pdfium's mark to letters."""
+    page = shown("ab\u00ad", "\u00ad", "c")
+    assert rects(page, "ab\nc", "ab\nc") == [(0, 0, 0.03, 0.01), (0, 0.04, 0.01, 0.05)]
+
+
 def test_the_mark_of_a_heading_is_no_hyphen() -> None:
     assert rects(shown("infor\u00ad", "4"), "infor\n# 4", "# 4") == [(0, 0.02, 0.01, 0.03)]
 

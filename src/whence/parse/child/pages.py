@@ -111,8 +111,9 @@ def _read_page(page: pdfium.PdfPage, text: pdfium.PdfTextPage, number: int) -> S
     kept, boxes = kept[seen], boxes[seen]
     width, height = page.get_size()
     thin = np.flatnonzero(boxes[:, 3] - boxes[:, 1] < _THIN)
-    bases = _outlined(text, kept, boxes, thin, max(width, height) / SCALE)
-    kept, boxes = np.insert(kept, thin + 1, kept[thin]), np.insert(boxes, thin + 1, bases, axis=0)
+    if len(thin):
+        bases = _outlined(text, kept, boxes, thin, max(width, height) / SCALE)
+        kept, boxes = np.insert(kept, thin + 1, kept[thin]), np.insert(boxes, thin + 1, bases, axis=0)
     codes, lines = codes[kept], lines[kept]
     codes[thin + 1 + np.arange(len(thin))] = ord(BASE)
     placed = _placed(boxes, page.get_bbox(), page.get_rotation())
