@@ -410,18 +410,30 @@ async def test_keys_open_projects(
         await other.fill("#key", alone.reveal())
         await other.keyboard.press("Enter")
         await expect(other.locator(".empty")).to_contain_text("No documents yet")
-        assert await other.locator("[aria-label=Project]").count() == 0
-        assert await other.locator("text=Add documents").count() == 0, "the key may only read"
-        assert await other.locator("text=Drop files").count() == 0
-        await expect(other.locator(".note")).to_contain_text("needs a key with the scope write")
-        await other.click("nav >> text=Schema")
-        await expect(other.locator("[aria-label='New type']")).to_be_disabled()
-        await expect(other.locator("#schema-json")).not_to_be_editable()
-        await expect(other.locator(".note")).to_contain_text("changing the schema needs")
+        await offers_nothing(other)
         await look_only(await site.open("/documents"), reader.reveal())
         await site.close()
         assert site.problems == []
     served.data("DELETE", f"/documents/{torn}")
+
+
+async def offers_nothing(page: Page) -> None:
+    """An empty project, with a key that may only read."""
+    assert await page.locator("[aria-label=Project]").count() == 0
+    assert await page.locator("text=Add documents").count() == 0, "the key may only read"
+    assert await page.locator("text=Drop files").count() == 0
+    await page.click("nav >> text=Ask")
+    await expect(page.locator("text=Ask your documents")).to_be_visible()
+    assert await page.locator("text=/add documents/i").count() == 0
+    await page.click("nav >> text=Graph")
+    await expect(page.locator("text=No objects")).to_be_visible()
+    assert await page.locator("text=Extract with").count() == 0
+    await page.click("nav >> text=Documents")
+    await expect(page.locator(".note")).to_contain_text("needs a key with the scope write")
+    await page.click("nav >> text=Schema")
+    await expect(page.locator("[aria-label='New type']")).to_be_disabled()
+    await expect(page.locator("#schema-json")).not_to_be_editable()
+    await expect(page.locator(".note")).to_contain_text("changing the schema needs")
 
 
 async def look_only(page: Page, key: str) -> None:

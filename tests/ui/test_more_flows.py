@@ -1,14 +1,20 @@
-"""Copying, trying again, folders, addresses, typed text, what differs, what may be one, the price of a schema, and no jumps."""
+"""Copying, trying again, folders, addresses, what differs, what may be one, a schema's price and form, a dead model, zones, no jumps."""
 
 import json
 import re
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
+import httpx
 import psycopg
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
+from tests.api.conftest import serve_in_thread, usual_settings
 from tests.fetch.site import opened
+from tests.loopback import closed_port
 from tests.ui.conftest import PAGES, Site, ask, loaded
 
 RULES = {"extraction": "manual", "extractor": "rules"}
@@ -280,3 +286,57 @@ async def test_a_question_that_is_asked_at_once_is_answered(site: Site) -> None:
     )
     await page.goto(f"{site.url}/")
     await page.wait_for_selector(".turn .actions")
+
+
+async def test_relationship_types_are_edited_in_the_form(site: Site) -> None:
+    made = site.data("POST", "/projects", json={"name": "related"})
+    path = f"/projects/{made['id']}/schema"
+    site.data("PUT", path, json={"object_types": {"Ship": {}, "Berth": {}}})
+    page = await site.open("/schema?project=related")
+    await page.fill("[aria-label='New relationship type']", "lies_at")
+    await page.keyboard.press("Enter")
+    await page.fill("[aria-label='lies_at: types it goes from']", "Ship")
+    await page.fill("[aria-label='lies_at: types it goes to']", "Pier, Berth")
+    wrong = page.locator(".relation-type .reason")
+    await expect(wrong).to_contain_text("must be names of object types: Ship, Berth")
+    await expect(page.locator("[aria-label='lies_at: types it goes to']")).to_have_value("Pier, Berth")
+    await page.fill("[aria-label='lies_at: types it goes to']", "Berth, ")
+    await expect(wrong).to_have_count(0)
+    await page.click("text=Save as a new version")
+    await expect(page.locator(".page-head")).to_contain_text("version v2")
+    related = site.data("GET", path)["schema"]["relationship_types"]["lies_at"]
+    assert (related["from"], related["to"]) == (["Ship"], ["Berth"])
+    await page.click("[aria-label='Remove lies_at']")
+    await expect(page.locator(".relation-type")).to_have_count(0)
+    site.data("DELETE", f"/projects/{made['id']}")
+
+
+async def test_a_model_that_is_gone(
+    browser: Browser, dsn: str, served: Site, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    settings = replace(
+        usual_settings(dsn, tmp_path_factory.mktemp("gone")),
+        llm_base_url=f"http://127.0.0.1:{closed_port()}/v1",
+        llm_model="gone-1",
+        llm_attempts=1,
+    )
+    with serve_in_thread(settings) as url, httpx.Client() as http:
+        site = Site(url=url, model=served.model, browser=browser, http=http)
+        page = await site.open("/status")
+        row = page.locator(".findings tr", has_text="Chat model")
+        await expect(row.locator(".badge")).to_have_text("wrong")
+        await page.click("text=Ask")
+        await ask(page)
+        await expect(page.locator(".failed")).to_contain_text("MODEL_UNAVAILABLE")
+        await expect(page.locator(".failed >> text=Try again")).to_be_visible()
+        await site.close()
+        assert site.problems == []
+
+
+async def test_times_are_in_the_readers_zone(site: Site) -> None:
+    (document,) = site.data("GET", "/documents", params={"name": "report.pdf"})["items"]
+    at = datetime.fromisoformat(document["updated_at"])
+    for zone in ("Asia/Tokyo", "America/Lima"):
+        page = await site.open("/documents?name=report.pdf", timezone_id=zone)
+        clock = at.astimezone(ZoneInfo(zone)).strftime("%H:%M:%S")
+        await expect(page.locator(".rows-row time").first).to_have_attribute("title", re.compile(clock))

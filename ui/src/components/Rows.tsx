@@ -34,7 +34,7 @@ export function Rows<T>(props: {
         role="table"
         aria-label={props.label}
         aria-rowcount={of.total + 1}
-        style={{ "--columns": props.columns, "--narrow": props.narrow ?? "minmax(0, 1fr) 84px 80px" }}
+        style={{ "--columns": props.columns, "--narrow": props.narrow ?? "minmax(0, 1fr) 5.25rem 5rem" }}
       >
         <div role="rowgroup">
           <div class="rows-head" role="row">

@@ -9,9 +9,14 @@ export interface ObjectType {
   properties?: Record<string, PropertyType>;
   required?: string[];
 }
+export interface RelationType {
+  from?: string[];
+  to?: string[];
+  description?: string;
+}
 export interface Schema {
   object_types: Record<string, ObjectType>;
-  relationship_types?: Record<string, { from?: string[]; to?: string[]; description?: string }>;
+  relationship_types?: Record<string, RelationType>;
 }
 
 /** What is wrong with a schema, and where. */

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Confirm } from "../../components/Confirm";
+import { Needs } from "../../components/Needs";
 import { Empty, Failed, Loading } from "../../components/States";
 import {
   ask,
@@ -65,11 +66,13 @@ function Welcome() {
           <span class="sentence none">none</span> no source says it
         </li>
       </ul>
-      <p>
-        <a class="button" href={href("/documents")}>
-          Add documents
-        </a>
-      </p>
+      <Needs>
+        <p>
+          <a class="button" href={href("/documents")}>
+            Add documents
+          </a>
+        </p>
+      </Needs>
     </Empty>
   );
 }

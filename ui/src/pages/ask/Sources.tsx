@@ -1,4 +1,5 @@
 import { api, take } from "../../api/client";
+import { Needs } from "../../components/Needs";
 import { Show } from "../../components/States";
 import type { Turn } from "../../state/ask";
 import { ofHit, show } from "../../state/evidence";
@@ -32,8 +33,11 @@ export function NothingFound({ question }: { question: string }) {
               ))}
             </ul>
             <p>
-              <a href={href("/search", { q: question, floor: "off" })}>See what is nearest</a> or{" "}
-              <a href={href("/documents")}>add documents</a>.
+              <a href={href("/search", { q: question, floor: "off" })}>See what is nearest</a>
+              <Needs>
+                {" "}
+                or <a href={href("/documents")}>add documents</a>
+              </Needs>
             </p>
           </>
         )}
@@ -45,7 +49,10 @@ export function NothingFound({ question }: { question: string }) {
 function NoDocuments() {
   return (
     <p>
-      There is nothing to read yet. <a href={href("/documents")}>Add documents</a>
+      There is nothing to read yet.{" "}
+      <Needs>
+        <a href={href("/documents")}>Add documents</a>
+      </Needs>
     </p>
   );
 }

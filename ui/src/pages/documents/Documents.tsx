@@ -64,8 +64,8 @@ export default function Documents() {
         of={list}
         label="Documents"
         heads={HEADS}
-        columns="minmax(0, 1fr) 72px 80px 168px 80px 136px 128px"
-        narrow="minmax(0, 1fr) 44px 76px 76px"
+        columns="minmax(0, 1fr) 4.5rem 5rem 10.5rem 5rem 8.5rem 8rem"
+        narrow="minmax(0, 1fr) 2.75rem 4.75rem 4.75rem"
         keyOf={(one) => one.id}
         pick={preview}
         empty={filtered ? <Empty title="No document matches" /> : <Nothing add={() => setAdding(true)} />}

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { Needs } from "../../components/Needs";
 import { Cell, Rows } from "../../components/Rows";
 import { Empty, Show } from "../../components/States";
 import { api, take } from "../../api/client";
@@ -143,8 +144,8 @@ function Table({ turn }: { turn: number }) {
       of={list}
       label="Objects"
       heads={HEADS}
-      columns="minmax(0, 1fr) 140px minmax(0, 1.4fr)"
-      narrow="minmax(0, 1fr) 120px"
+      columns="minmax(0, 1fr) 8.75rem minmax(0, 1.4fr)"
+      narrow="minmax(0, 1fr) 7.5rem"
       keyOf={(one) => one.id}
       empty={<Nothing />}
       row={(one) => (
@@ -170,11 +171,13 @@ function Nothing() {
   return (
     <Empty title="No objects">
       <p>Objects, their properties and relationships are extracted from the chunks as the schema says.</p>
-      <p>
-        <a class="button" href={href("/schema")}>
-          Extract with the schema
-        </a>
-      </p>
+      <Needs>
+        <p>
+          <a class="button" href={href("/schema")}>
+            Extract with the schema
+          </a>
+        </p>
+      </Needs>
     </Empty>
   );
 }

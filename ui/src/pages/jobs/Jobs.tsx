@@ -56,7 +56,7 @@ export default function Jobs() {
           of={list}
           label="Jobs"
           heads={HEADS}
-          columns="minmax(0, 1fr) 96px 168px 136px 96px"
+          columns="minmax(0, 1fr) 6rem 10.5rem 8.5rem 6rem"
           keyOf={(one) => one.id}
           empty={<Empty title="No jobs">Adding a document or extracting makes one.</Empty>}
           row={(one) => <Row one={one} reload={list.reload} />}
@@ -141,6 +141,7 @@ function Facts({ one }: { one: Job }) {
     ["status", one.status],
     ["stage", ENDED[one.status] ?? one.stage ?? "–"],
     ["chunks", one.total === null ? "–" : `${one.done} of ${one.total}`],
+    ["waited", one.started_at ? duration(Date.parse(one.started_at) - Date.parse(one.created_at)) : "–"],
     ["took", took],
     ["attempts", one.attempts],
     [

@@ -1,5 +1,6 @@
+import { useState } from "preact/hooks";
 import { NameForm } from "../../components/NameForm";
-import { problemAt, type ObjectType, type Problem, type Schema } from "../../text/schema";
+import { problemAt, type ObjectType, type Problem, type RelationType, type Schema } from "../../text/schema";
 import { may } from "../../state/session";
 
 const KINDS = ["string", "number", "integer", "boolean", "array"];
@@ -12,6 +13,11 @@ export function Form(props: { schema: Schema; problem: Problem | null; change: (
     const object_types = type ? { ...schema.object_types, [name]: type } : others;
     change({ ...schema, object_types });
   };
+  const relations = isRecord(schema.relationship_types) ? schema.relationship_types : {};
+  const relate = (name: string, type: RelationType | null): void => {
+    const { [name]: _, ...others } = relations;
+    change({ ...schema, relationship_types: type ? { ...relations, [name]: type } : others });
+  };
   return (
     <fieldset class="types-form" disabled={!may("write")}>
       <legend class="visually-hidden">Types</legend>
@@ -23,15 +29,10 @@ export function Form(props: { schema: Schema; problem: Problem | null; change: (
         verb="Add"
         make={async (name) => set(name, { description: "", properties: {} })}
       />
-      {Object.entries(schema.relationship_types ?? {}).map(([name, one]) => (
-        <p key={name} class="relation-type">
-          <strong>{name}</strong>{" "}
-          <span class="quiet">
-            {named(one?.from)} → {named(one?.to)}
-          </span>
-          <Wrong says={problemAt(problem, `relationship_types.${name}`)} />
-        </p>
+      {Object.entries(relations).map(([name, one]) => (
+        <Relation key={name} name={name} one={one} problem={problem} set={(next) => relate(name, next)} />
       ))}
+      <NameForm label="New relationship type" verb="Add" make={async (name) => relate(name, {})} />
     </fieldset>
   );
 }
@@ -40,8 +41,61 @@ function isRecord<T>(given: Record<string, T> | undefined): given is Record<stri
   return typeof given === "object" && given !== null && !Array.isArray(given);
 }
 
-function named(types: unknown): string {
-  return Array.isArray(types) ? types.join(", ") : "any";
+/** A relationship type: from which object types to which. */
+function Relation(props: {
+  name: string;
+  one: RelationType;
+  problem: Problem | null;
+  set: (next: RelationType | null) => void;
+}) {
+  const { name, one, set } = props;
+  return (
+    <div class="row relation-type">
+      <strong>{name}</strong>
+      {(["from", "to"] as const).map((end) => (
+        <label key={end} class="check">
+          {end}
+          <Names
+            label={`${name}: types it goes ${end}`}
+            names={Array.isArray(one?.[end]) ? one[end] : []}
+            set={(names) => {
+              const { [end]: _, ...others } = one ?? {};
+              set(names.length ? { ...others, [end]: names } : others);
+            }}
+          />
+        </label>
+      ))}
+      <button type="button" class="ghost" aria-label={`Remove ${name}`} onClick={() => set(null)}>
+        ✕
+      </button>
+      <Wrong says={problemAt(props.problem, `relationship_types.${name}`)} />
+    </div>
+  );
+}
+
+function namesIn(text: string): string[] {
+  return text
+    .split(",")
+    .map((one) => one.trim())
+    .filter((one) => one !== "");
+}
+
+/** Names with commas between them, as they are typed. */
+function Names(props: { label: string; names: string[]; set: (names: string[]) => void }) {
+  const { names, set } = props;
+  const [text, setText] = useState(names.join(", "));
+  const isOwn = namesIn(text).join() === names.join();
+  return (
+    <input
+      aria-label={props.label}
+      placeholder="any type"
+      value={isOwn ? text : names.join(", ")}
+      onInput={(event) => {
+        setText(event.currentTarget.value);
+        set(namesIn(event.currentTarget.value));
+      }}
+    />
+  );
 }
 
 /** What the check says about a field, at the field. */
