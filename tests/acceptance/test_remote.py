@@ -148,7 +148,8 @@ def test_local_commands_say_so(here: Installation, elsewhere: Elsewhere) -> None
     for command in (("serve",), ("backup", "x.tar"), ("storage", "status"), ("doctor",)):
         done = here.run(*command, "--server", elsewhere.url, code=2)
         assert "works on the local installation only" in done.stderr
-    assert "WHENCE_URL names a server" in here.refused("storage", "status", code=1)
+    for command in (("storage", "status"), ("db", "status"), ("db", "upgrade")):
+        assert "WHENCE_URL names a server" in here.refused(*command, code=1)
     assert "`whence ingest --watch` works on the" in here.refused("ingest", ".", "--watch", code=1)
     assert "--server" not in here.run("serve", "--help").stdout
     assert "--server URL" in here.run("search", "--help").stdout

@@ -100,6 +100,17 @@ def _note_server(context: click.Context, option: click.Parameter, given: str | N
     context.meta.setdefault(_GIVEN, {})[variable] = given
 
 
+def read_local_settings(option: str = "") -> "Settings":
+    """Raises if --server or WHENCE_URL names a server. `option` is what keeps a command here that works on a server, too."""
+    settings = _read_settings()
+    if settings.url is not None:
+        path = f"{click.get_current_context().command_path} {option}".rstrip()
+        raise click.ClickException(
+            f"`{path}` works on the local installation only, and --server or WHENCE_URL names a server; leave it out"
+        )
+    return settings
+
+
 def _read_settings() -> "Settings":
     import os
 
@@ -141,8 +152,6 @@ async def _on_local_api(work: Callable[[Api], Awaitable[T]], app: App) -> T:
 def with_app(work: Callable[[App], Awaitable[T]], option: str = "") -> T:
     """Runs `work` on an open application. Starts the embedded database unless it is running already.
 
-    `option` is what keeps a command here that works on a server, too.
-
     SIGTERM acts like Ctrl-C: it cancels `work` and closes the application.
     """
     from whence import links
@@ -154,12 +163,7 @@ def with_app(work: Callable[[App], Awaitable[T]], option: str = "") -> T:
         async with App.open(settings) as app:
             return await work(app)
 
-    settings = _read_settings()
-    if settings.url is not None:
-        path = f"{click.get_current_context().command_path} {option}".rstrip()
-        raise click.ClickException(
-            f"`{path}` works on the local installation only, and --server or WHENCE_URL names a server; leave it out"
-        )
+    settings = read_local_settings(option)
     configure("warning", settings.log_format)
     return _run(run)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from whence.cli import options
-from whence.cli.command import App, on_app, with_app
+from whence.cli.command import App, on_app, read_local_settings, with_app
 from whence.cli.output import counted, print_result
 
 if TYPE_CHECKING:
@@ -87,11 +87,12 @@ def _migrate(what: str) -> None:
     import asyncio
 
     from whence.app import database
-    from whence.settings import Settings
     from whence.store import migrations
 
+    settings = read_local_settings()
+
     async def run() -> migrations.MigrationStatus:
-        async with database(Settings.from_environment()) as dsn:
+        async with database(settings) as dsn:
             return await (migrations.upgrade(dsn) if what == "upgrade" else migrations.status(dsn))
 
     found = asyncio.run(run())
