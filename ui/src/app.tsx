@@ -82,6 +82,11 @@ function Header() {
       document.removeEventListener("keydown", shut);
     };
   }, []);
+  const openHelp = (): void => {
+    menu.current?.querySelector("summary")?.focus(); // the dialog gives the focus back to it
+    menu.current?.removeAttribute("open");
+    helpOpen.value = true;
+  };
   return (
     <header class="top">
       <a class="brand" href={href("/")}>
@@ -116,7 +121,7 @@ function Header() {
           <button type="button" class="ghost" onClick={nextTheme}>
             Theme: {theme.value}
           </button>
-          <button type="button" class="ghost" onClick={() => (helpOpen.value = true)}>
+          <button type="button" class="ghost" onClick={openHelp}>
             Keyboard
           </button>
           {key.value && (

@@ -126,11 +126,15 @@ function Gone({ place, deleted }: { place: Place; deleted: boolean }) {
       <p class="note" role="status">
         {deleted ? "The document was deleted. It said:" : "The document has changed since. It said:"}
       </p>
-      <blockquote class="quote">{place.quote}</blockquote>
+      <blockquote class="quote" tabIndex={0}>
+        {place.quote}
+      </blockquote>
       {newText && (
         <>
           <p class="note">It says now:</p>
-          <blockquote class="quote">{newText}</blockquote>
+          <blockquote class="quote" tabIndex={0}>
+            {newText}
+          </blockquote>
         </>
       )}
       {url && <a href={url}>See it in the document</a>}
@@ -196,7 +200,9 @@ function Facts({ place, span, found }: { place: Place; span: Span; found: Found 
   return (
     <>
       {(place.quote ?? span.text) && (
-        <blockquote class="quote">{unwrapped(place.quote ?? span.text)}</blockquote>
+        <blockquote class="quote" tabIndex={0}>
+          {unwrapped(place.quote ?? span.text)}
+        </blockquote>
       )}
       <dl class="facts">
         {place.level && (

@@ -50,7 +50,8 @@ function Unsupported({ turn }: { turn: Turn }) {
             `“${points
               .slice(one.start, one.end)
               .join("")
-              .replace(/\s*\[[0-9a-f-]{36}\]/g, "")}”`,
+              .replace(/\s*\[[0-9a-f-]{36}\]/g, "")
+              .replace(/^[-*+]\s+/, "")}”`,
         )
         .join(", ")}
     </p>

@@ -65,7 +65,7 @@ export default function Documents() {
         label="Documents"
         heads={HEADS}
         columns="minmax(0, 1fr) 4.5rem 5rem 10.5rem 5rem 8.5rem 8rem"
-        narrow="minmax(0, 1fr) 2.75rem 4.75rem 4.75rem"
+        narrow="minmax(0, 1fr) 2.75rem 4.75rem 5rem"
         keyOf={(one) => one.id}
         pick={preview}
         empty={filtered ? <Empty title="No document matches" /> : <Nothing add={() => setAdding(true)} />}

@@ -49,7 +49,7 @@ export default function Reference() {
           const all = operations(document).filter(({ text }) => text.includes(wanted));
           return [...new Set(all.map((one) => one.operation.tags?.[0] ?? ""))].map((tag) => (
             <section key={tag} class="reference">
-              <h2>{tag}</h2>
+              <h2>{tag === "openai" ? "OpenAI" : tag}</h2>
               {all
                 .filter((one) => one.operation.tags?.[0] === tag)
                 .map((one) => (
