@@ -8,7 +8,7 @@ import psycopg
 from playwright.async_api import expect
 from tests.chat_endpoint import says
 from tests.files.pdf import pdf, placed_pdf
-from tests.ui.conftest import HOSTILE, PAGES, Site, ask, words_under
+from tests.ui.conftest import HOSTILE, PAGES, Site, ask, until, words_under
 
 LEFT = ["The left column tells of the", "harbour and its old wharf."]
 RIGHT = ["The right column has prices", "of apples and of pears."]
@@ -406,9 +406,10 @@ async def test_the_words_of_a_page_are_selected_found_and_enlarged(site: Site) -
     await expect(page.locator(".page .rect").first).to_be_visible()
     # Larger, in the document and in the evidence pane.
     await page.click("[aria-label='Larger']")
-    await page.wait_for_function(
+    await until(
+        page,
         "width => document.querySelector('.page').offsetWidth === Math.round(1.5 * width)",
-        arg=round(whole["width"]),
+        round(whole["width"]),
     )
     await page.click("[aria-label='Larger']")
     await expect(page.locator(".zoom")).to_contain_text("200 %")
