@@ -98,10 +98,11 @@ class ChunkEvidence:
     def confirming(self, value: Any, *, of: str, is_named: bool) -> FoundQuote | None:
         """The words of the chunk that confirm a known value which the reply does not mention. `is_named`: the primary chunk names its object.
 
-        A specific value needs the object's name. Three content words need none; a common word is no evidence.
+        A specific value needs the object's name. Three content words need none; a common word is no evidence, and neither
+        is a sentence that denies the value.
         """
         span = self.find(value, near=of)
-        if span is None or not self.states(value):
+        if span is None or not self.states(value) or self._sentences.deny(span.start, span.end):
             return None
         long = all(len(words(written_plainly(part))) >= _SENTENCE for part, _ in parts(value))
         specific = is_named and all(is_specific(part, span.quote) for part, _ in parts(value))

@@ -16,6 +16,8 @@ _FEWEST = 3
 """Words of a description. Fewer say too little to tell where they come from."""
 _NOT = re.compile(r"\b(?:no|not|never|none|nor|neither|without|cannot)\b|n['\u2019]t\b", re.IGNORECASE)
 
+_DENIED = re.compile(rf"{_NOT.pattern}|\b(?:wrong|false|untrue|incorrect)\b", re.IGNORECASE)
+
 
 class Sentences:
     def __init__(self, text: str) -> None:
@@ -41,6 +43,14 @@ class Sentences:
             if certain <= said and denies == is_negated and len(content & said) >= enough
         ]
         return max(fitting, key=lambda each: each[0])[1] if fitting else None
+
+    def deny(self, start: int, end: int) -> bool:
+        """Whether the sentence of these words negates them or calls them wrong."""
+        for sentence, _, _ in self._all:
+            if sentence.start_offset <= start < sentence.end_offset:
+                around = self._text[sentence.start_offset : start], self._text[end : sentence.end_offset]
+                return any(_DENIED.search(part) for part in around)
+        return False
 
     @cached_property
     def _words(self) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from whence.extract.evidence import Words, is_specific
+from whence.extract.evidence import ChunkEvidence, Words, is_specific
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,17 @@ def test_a_plural_is_a_mention(text: str, name: str) -> None:
 )
 def test_which_number_words_are_specific(value: str, *, expected: bool) -> None:
     assert is_specific(value, value) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Lake Mora has a depth of 88 metres.", True),
+        ("The lake is not deep. Lake Mora has a depth of 88 metres.", True),
+        ("Lake Mora does not have a depth of 88 metres.", False),
+        ("It is wrong that Lake Mora has a depth of 88 metres.", False),
+    ],
+)
+def test_a_denial_confirms_nothing(text: str, *, expected: bool) -> None:
+    evidence = ChunkEvidence(text, [])
+    assert (evidence.confirming("88 metres", of="Lake Mora", is_named=True) is not None) is expected
