@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from uuid import UUID, uuid4
 
 from whence.errors import BadInput, DocumentNotFound, ProjectNotFound, WhenceError
-from whence.models import Job, JobStage, JobType
+from whence.models import Job, JobStage, JobType, now
 from whence.store import Store
 from whence.store.jobs import Progress
 
@@ -68,18 +68,24 @@ class Run:
         noted: dict[str, Any] | None = None,
         by: Says | None = None,
     ) -> None:
-        """Store the progress and add `noted` to the job's `config`. Raises `Stale` if the run no longer owns the job.
+        """Store the progress and add `noted` to the job's `config`, with the time if a stage begins.
+
+        Raises `Stale` if the run no longer owns the job.
 
         Raises `Stopping` first if the worker is stopping, but not with `by`, which stores results along with the progress.
         """
         if by is None:
             self.stop_here()
         says = by or self.store.jobs.progress
+        config = dict(self.job.config)
+        if stage != self.job.stage:
+            config["stages"] = {**config.get("stages", {}), stage: now().isoformat()}
+            noted = {**(noted or {}), "stages": config["stages"]}
         if not await says(self.job, self.run_id, Progress(stage=stage, done=done, total=total, noted=noted)):
             raise Stale
         if done > self.job.done:
             self.tries = 1
-        self.job = replace(self.job, done=done)
+        self.job = replace(self.job, stage=stage, done=done, config=config)
 
     def stop_here(self) -> None:
         if self.stopping():

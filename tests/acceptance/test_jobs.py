@@ -1,5 +1,6 @@
 """`whence jobs`, and what `whence ingest` leaves to others when it is interrupted."""
 
+import re
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,6 +47,10 @@ def test_jobs(hosted: "Installation", tmp_path: Path) -> None:
         hosted.run("jobs", "retry", jobs["a.txt"]["id"])
         hosted.run("ingest", str(folder / "a.txt"))
     assert hosted.json("jobs", "show", jobs["a.txt"]["id"])["status"] == "completed"
+    assert re.search(
+        r"stages +parsing [\d.]+ s, .*storing [\d.]+ s\n",
+        hosted.run("jobs", "show", jobs["a.txt"]["id"]).stdout,
+    )
     hosted.refused("jobs", "retry", jobs["a.txt"]["id"], code=1)
 
 

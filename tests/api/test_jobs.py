@@ -49,6 +49,7 @@ FIELDS = {
     "job_name",
     "status",
     "stage",
+    "stages",
     "done",
     "total",
     "attempts",
@@ -87,6 +88,10 @@ async def test_one_job(client: httpx.AsyncClient) -> None:
     )
     assert job["chunking"] == {"strategy": "sentence", "max_chunk_size": 1200, "min_chunk_size": 100}
     assert job["created_at"] <= job["started_at"] <= job["completed_at"]
+    stages = job["stages"]
+    assert [one["stage"] for one in stages] == ["parsing", "chunking", "embedding", "storing"]
+    assert [one["started_at"] for one in stages[1:]] == [one["ended_at"] for one in stages[:-1]]
+    assert (stages[0]["started_at"], stages[-1]["ended_at"]) == (job["started_at"], job["completed_at"])
     assert "original" not in str(job), "where the bytes are kept is nobody's business"
 
 

@@ -70,6 +70,23 @@ async def test_a_failed_document_is_tried_again(site: Site) -> None:
     site.data("DELETE", f"/documents/{made['documentId']}")
 
 
+async def test_a_job_shows_its_stages(site: Site) -> None:
+    made = site.data(
+        "POST",
+        "/ingest/upload",
+        files={"file": ("tide.txt", "High tide is at six.")},
+        params={"wait": "true"},
+    )
+    (item,) = made["items"]
+    page = await site.open("/jobs")
+    await page.locator(".rows-row", has_text="tide.txt").locator("a").click()
+    rows = page.get_by_label("Job", exact=True).locator("tr")
+    for stage in ("parsing", "chunking", "embedding", "storing"):
+        header = page.get_by_role("rowheader", name=re.compile(f"^. {stage}$"))
+        await expect(rows.filter(has=header).locator("td")).to_have_text(re.compile(r"\d+ ms|[\d.]+ s"))
+    site.data("DELETE", f"/documents/{item['documentId']}")
+
+
 async def test_a_dropped_folder_brings_its_files(site: Site, tmp_path: Path) -> None:
     inner = tmp_path / "wharf" / "inner"
     inner.mkdir(parents=True)

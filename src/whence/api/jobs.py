@@ -57,6 +57,27 @@ class JobCounts(AnswerShape):
     cancelled: int
 
 
+class StageModel(AnswerShape):
+    stage: JobStage
+    started_at: datetime
+    ended_at: datetime | None
+
+    @classmethod
+    def list_of(cls, job: Job) -> list[Self]:
+        """The stages in the order in which they began. Each ends when the next one begins, the last one with the job."""
+        begun = {stage: datetime.fromisoformat(at) for stage, at in job.config.get("stages", {}).items()}
+        if job.started_at is not None and (
+            "chunking" in begun or job.stage == "parsing"
+        ):  # taking a job begins it
+            begun.setdefault("parsing", job.started_at)
+        ordered = sorted(begun.items(), key=lambda each: each[1])
+        ends = [*(at for _, at in ordered[1:]), job.completed_at]
+        return [
+            cls(stage=stage, started_at=at, ended_at=end)
+            for (stage, at), end in zip(ordered, ends, strict=False)
+        ]
+
+
 class JobModel(AnswerShape):
     id: UUID
     project_id: UUID
@@ -65,6 +86,7 @@ class JobModel(AnswerShape):
     job_name: str
     status: JobStatus
     stage: JobStage | None = Field(description="The current step, or the last one.")
+    stages: list[StageModel] = Field(description="The steps that were begun, with their times.")
     done: int = Field(description="Chunks that are embedded, or read by an extraction.")
     total: int | None = Field(description="All chunks; null until the document was chunked.")
     attempts: int
@@ -92,6 +114,7 @@ class JobModel(AnswerShape):
             job_type="extraction",
             job_name=f"Extraction of {number} documents",
             stage="extracting" if parent.started_at else None,
+            stages=[],
             attempts=1,
             error=None,
             chunking=None,
@@ -110,6 +133,7 @@ class JobModel(AnswerShape):
             job,
             job_type=job.type,
             job_name=job.name,
+            stages=StageModel.list_of(job),
             error=job.error_details,
             chunking=job.config.get("chunking"),
             extraction=ExtractionModel.of(job) if job.type == "extraction" else None,

@@ -70,6 +70,7 @@ async def show(api: Api, *, job: UUID) -> None:
         ("reason", _reason(found)),
         ("chunks", _progress(found)),
         ("attempts", str(found.attempts)),
+        ("stages", _stages(found)),
         ("document", str(found.document_id)),
         *((name, f"{at:%Y-%m-%d %H:%M:%S}" if at else "") for name, at in _times(found).items()),
     ]
@@ -173,6 +174,11 @@ def _progress(job: "JobModel") -> str:
 
 def _reason(job: "JobModel") -> str:
     return printable(job.error.message) if job.error else ""
+
+
+def _stages(job: "JobModel") -> str:
+    ended = [(one.stage, one.ended_at - one.started_at) for one in job.stages if one.ended_at]
+    return ", ".join(f"{stage} {took.total_seconds():.1f} s" for stage, took in ended)
 
 
 def _times(job: "JobModel") -> "dict[str, object]":

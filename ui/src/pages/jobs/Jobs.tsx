@@ -143,6 +143,10 @@ function Facts({ one }: { one: Job }) {
     ["chunks", one.total === null ? "–" : `${one.done} of ${one.total}`],
     ["waited", one.started_at ? duration(Date.parse(one.started_at) - Date.parse(one.created_at)) : "–"],
     ["took", took],
+    ...one.stages.map(({ stage, started_at, ended_at }): [string, string] => [
+      `– ${stage}`,
+      ended_at ? duration(Date.parse(ended_at) - Date.parse(started_at)) : "now",
+    ]),
     ["attempts", one.attempts],
     [
       "chunking",
