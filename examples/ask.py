@@ -20,7 +20,7 @@ QUESTIONS = (
     "Who won the chess tournament?",
 )
 ON_A_PAGE = "When does the office open and close?"
-_ELSEWHERE = ("WHENCE_DATABASE_URL", "WHENCE_STORAGE_URL")
+_ELSEWHERE = ("WHENCE_URL", "WHENCE_API_KEY", "WHENCE_DATABASE_URL", "WHENCE_STORAGE_URL")
 
 
 def main() -> None:

@@ -25,7 +25,10 @@ WHENCE = Path(sys.executable).with_name("whence")
 NAME = "OAuth 2.0"
 CUT = ("--strategy", "paragraph", "--min", "20")
 # Where something else than the folder of this demo would be used, or a model asked.
-_ELSEWHERE = ("WHENCE_DATABASE_URL", "WHENCE_STORAGE_URL", "WHENCE_LLM_BASE_URL", "WHENCE_LLM_MODEL")
+_ELSEWHERE = (
+    *("WHENCE_URL", "WHENCE_API_KEY", "WHENCE_DATABASE_URL", "WHENCE_STORAGE_URL"),
+    *("WHENCE_LLM_BASE_URL", "WHENCE_LLM_MODEL"),
+)
 
 
 @dataclass(frozen=True, slots=True)

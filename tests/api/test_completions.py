@@ -289,6 +289,9 @@ async def test_a_stream_that_fails_midway_raises(library: openai.AsyncOpenAI, en
     ("fields", "code"),
     [
         ({"model": 7}, "INVALID_PARAMETER"),
+        ({"logprobs": True}, "INVALID_PARAMETER"),
+        ({"modalities": ["audio"]}, "INVALID_PARAMETER"),
+        ({"function_call": {"name": "f"}}, "INVALID_PARAMETER"),
         ({"messages": None}, "INVALID_REQUEST"),
         ({"messages": []}, "INVALID_REQUEST"),
         ({"messages": "hello"}, "INVALID_PARAMETER"),

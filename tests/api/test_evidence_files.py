@@ -89,7 +89,7 @@ async def test_an_answer_as_data(client: httpx.AsyncClient) -> None:
         place, quote = (resolve(text, chosen[f"Text{name}Selector"]) for name in ("Position", "Quote"))
         assert place == quote
         assert text[slice(*place)] == chosen["TextQuoteSelector"]["exact"] == citation["quote"]
-        assert annotation["target"]["source"] == citation["url"].partition("?")[0]
+        assert annotation["target"]["source"] == f"{citation['url'].partition('?')[0]}?v=1"
         assert chosen["FragmentSelector"]["value"] == "page=1"
 
 
@@ -101,6 +101,16 @@ async def test_an_object(client: httpx.AsyncClient, store: Store, handbook: str)
     assert "Leave &lt;b&gt; (Thing)" in page
     assert "days: 30" in page
     require_sound((await client.get(f"{path}/evidence.json")).json()["prov"])
+
+
+async def test_an_object_names_its_extractor(client: httpx.AsyncClient) -> None:
+    item = await upload(client, "terms.md", b"# Terms\n\nA Heron Permit is a Permit.\n\nOwner: Jane Doe\n")
+    data_of(await client.post(f"{DOCUMENTS}/{item['documentId']}/extract", params={"wait": "true"}))
+    found = data_of(await client.get("/api/v1/objects", params={"projectId": PROJECT}))["items"]
+    page = (await client.get(f"/api/v1/objects/{found[0]['id']}/evidence.html")).text
+    assert " by rules<" in page
+    agents = (await client.get(f"/api/v1/objects/{found[0]['id']}/evidence.json")).json()["prov"]["agent"]
+    assert [one["prov:label"] for one in agents.values()] == ["rules"]
 
 
 async def test_a_changed_document_keeps_the_quote(client: httpx.AsyncClient, handbook: str) -> None:

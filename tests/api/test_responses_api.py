@@ -104,6 +104,8 @@ async def test_a_conversation_goes_on(
         ({"text": {"format": "x"}}, 400, "INVALID_PARAMETER"),
         ({"text": {"format": {"type": ["a"]}}}, 400, "INVALID_PARAMETER"),
         ({"tool_choice": "required"}, 400, "INVALID_PARAMETER"),
+        ({"conversation": "conv_x"}, 400, "INVALID_PARAMETER"),
+        ({"background": True}, 400, "INVALID_PARAMETER"),
     ]
     for more, status, code in refused:
         error_of(await http.post("/v1/responses", json={"input": "Why?", **more}), status, code)

@@ -538,6 +538,9 @@ def evidence_reads() -> dict[str, Read]:
         "spans of claims": lambda s, rows: s.evidence.of_claims(
             rows[0][2], [UUID(row[0]) for row in rows[:100]]
         ),
+        "readers of chunks": lambda s, rows: s.evidence.readers(
+            rows[0][2], [UUID(row[0]) for row in rows[:100]]
+        ),
         "layouts": lambda s, rows: s.evidence.layouts(document(project_id=rows[0][2], id=rows[0][3]), [1, 2]),
         "put layout": lambda s, rows: s.evidence.put_layout(
             document(project_id=rows[0][2], id=rows[0][3]), layout

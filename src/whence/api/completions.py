@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
+    BeforeValidator,
     ConfigDict,
     Field,
     PrivateAttr,
@@ -110,6 +111,16 @@ class CompletionTurn(TolerantRequest):
         return Message(role=_ROLES[self.role], content="\n".join(said))
 
 
+def _require_false(given: Any) -> Any:
+    if given is not False:  # 0 equals it
+        raise wrong("false")
+    return given
+
+
+Never = Annotated[Literal[False], BeforeValidator(_require_false)]
+"""A flag that cannot be set."""
+
+
 class StreamOptions(TolerantRequest):
     include_usage: Flag = False
 
@@ -159,6 +170,9 @@ class CompletionRequest(QuestionRequest):
     )
     tools: list[dict[str, Any]] | None = Field(default=None, description="Passed on to the model.")
     parallel_tool_calls: Flag | None = None
+    function_call: Literal["auto", "none"] | None = Field(default=None, description="Use `tool_choice`.")
+    logprobs: Never | None = None
+    modalities: list[Literal["text"]] | None = None
     _sent: list[Any] = PrivateAttr(default_factory=list)
 
     @model_validator(mode="wrap")

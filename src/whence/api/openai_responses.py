@@ -11,6 +11,7 @@ from whence.api.base import AnswerShape, or_text
 from whence.api.chat import MAX_TURN, MAX_TURNS, ChatCitation, ChatQuestion, ChatSource, sources_of
 from whence.api.completions import (
     CompletionTurn,
+    Never,
     QuestionRequest,
     TolerantRequest,
     messages_of,
@@ -60,6 +61,10 @@ class ResponseRequest(QuestionRequest):
     )
     previous_response_id: Annotated[str | None, text(MAX_TURN)] = Field(
         default=None, description="The last response of a conversation, which goes on."
+    )
+    conversation: None = Field(default=None, description="Use `previous_response_id`.")
+    background: Never | None = Field(
+        default=None, description="Every response is complete when it is answered."
     )
     store: Flag = Field(default=True, description="Store the answer, so that the conversation can go on.")
     text: TextOptions | None = Field(

@@ -139,6 +139,9 @@ async def of_object(store: Store, evidence: Evidence, found: ObjectAnswer) -> Ev
     claims = [(name, claim) for name, all_of in found.sources.items() for claim in all_of if claim.current]
     spans = [TextSpan.of(one.document_id, one.document_start, one.document_end) for _, one in claims]
     places = await _places(evidence, found.project_id, spans, [one.document_version for _, one in claims])
+    readers = await store.evidence.readers(
+        found.project_id, [one.chunk_id for _, one in claims if one.chunk_id is not None]
+    )
     by_property: dict[str, list[Proof]] = {}
     for number, ((name, claim), place) in enumerate(zip(claims, places, strict=True), 1):
         proofs = by_property.setdefault(f"{name}: {claim.value}", [])
@@ -151,7 +154,7 @@ async def of_object(store: Store, evidence: Evidence, found: ObjectAnswer) -> Ev
         title=f"{found.name} ({found.type})",
         text="",
         made_at=found.updated_at,
-        author="extraction",
+        author=", ".join(sorted(set(readers.values()))) or "extraction",
         url=found.url,
         statements=tuple(statements),
         images=await _images(store, evidence, found.project_id, statements),

@@ -38,7 +38,7 @@ def _provenance(file: EvidenceFile, proofs: list[Proof]) -> dict[str, Any]:
     for name, proof in documents.items():
         entities[name] = {"prov:label": proof.document_name, "whence:version": proof.version or 0}
         if proof.url:
-            entities[name]["prov:location"] = proof.url.partition("?")[0]
+            entities[name]["prov:location"] = _link(proof)
     derived: dict[str, Any] = {}
     for number, proof in enumerate(proofs, 1):
         quote = f"whence:quote-{file.id}-{number}"
@@ -87,10 +87,16 @@ def _annotation(ident: str, statement: str, proof: Proof) -> dict[str, Any]:
         "motivation": "linking",
         "body": {"type": "TextualBody", "value": statement, "format": "text/plain"},
         "target": {
-            "source": (proof.url or _document(proof).replace("whence:", "urn:whence:")).partition("?")[0],
+            "source": _link(proof) if proof.url else _document(proof).replace("whence:", "urn:whence:"),
             "selector": selectors,
         },
     }
+
+
+def _link(proof: Proof) -> str:
+    """The address of the document's version, which the positions count in."""
+    address = (proof.url or "").partition("?")[0]
+    return address if proof.version is None else f"{address}?v={proof.version}"
 
 
 def _document(proof: Proof) -> str:

@@ -37,6 +37,15 @@ FROM (SELECT p.id, p.chunk_id, p.start_offset, p.end_offset FROM kb.object_prove
       WHERE p.project_id = %(project_id)s AND p.id = ANY(%(ids)s::uuid[])) p
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
 """
+# The newest reading of a chunk under a schema version wrote its claims.
+SELECT_READERS: LiteralString = """
+SELECT DISTINCT ON (e.chunk_id, e.schema_number) e.chunk_id, e.schema_number,
+       coalesce(j.config -> 'extraction' ->> 'model', j.config -> 'extraction' ->> 'extractor')
+FROM kb.chunk_extractions e
+JOIN kb.jobs j ON j.project_id = %(project_id)s AND j.id = e.job_id
+WHERE e.project_id = %(project_id)s AND e.chunk_id = ANY(%(ids)s::uuid[])
+ORDER BY e.chunk_id, e.schema_number, e.extracted_at DESC
+"""
 SELECT_LAYOUTS: LiteralString = """
 SELECT l.page, l.width, l.height, l.rotation, l.characters FROM kb.page_layouts l
 WHERE l.project_id = %(project_id)s AND l.document_id = %(document_id)s AND l.page = ANY(%(pages)s)
@@ -135,6 +144,11 @@ class EvidenceReads(Statements):
         """Claims about objects and relationships, without those that a person made or rejected."""
         rows = await self._queries.all(SELECT_CLAIMS, {"project_id": project_id, "ids": uuids(ids)})
         return {row[0]: QuotedSpan(TextSpan.of(*row[1:4]), row[4]) for row in rows}
+
+    async def readers(self, project_id: UUID, chunk_ids: Sequence[UUID]) -> dict[tuple[UUID, str], str]:
+        """The model or extractor that read each chunk, by chunk and schema version."""
+        rows = await self._queries.all(SELECT_READERS, {"project_id": project_id, "ids": uuids(chunk_ids)})
+        return {(row[0], f"v{row[1]}"): row[2] for row in rows if row[2]}
 
     async def layouts(self, document: PagedDocument, numbers: Sequence[int]) -> list[StoredLayout]:
         params = {"project_id": document.project_id, "document_id": document.id, "version": document.version}

@@ -251,6 +251,9 @@ class CompletionRequest(TypedDict):
     response_format: NotRequired[dict[str, Any] | None]
     tools: NotRequired[list[dict[str, Any]] | None]
     parallel_tool_calls: NotRequired[bool | str | int | None]
+    function_call: NotRequired[Literal['auto', 'none'] | None]
+    logprobs: NotRequired[Literal[False] | None]
+    modalities: NotRequired[list[Literal['text']] | None]
     model: NotRequired[str | None]
     stream: NotRequired[bool | str | int | None]
     limit: NotRequired[int | None]
@@ -713,6 +716,7 @@ class JobModel(TypedDict):
     job_name: str
     status: Literal['pending', 'processing', 'completed', 'failed', 'cancelled']
     stage: Literal['parsing', 'chunking', 'embedding', 'storing', 'extracting'] | None
+    stages: list[StageModel]
     done: int
     total: int | None
     attempts: int
@@ -1275,6 +1279,8 @@ class ResponseDeleted(TypedDict):
 class ResponseRequest(TypedDict):
     input: str | list[CompletionTurn]
     previous_response_id: NotRequired[str | None]
+    conversation: NotRequired[None]
+    background: NotRequired[Literal[False] | None]
     store: NotRequired[bool | str | int | None]
     text: NotRequired[TextOptions | None]
     model: NotRequired[str | None]
@@ -1406,6 +1412,12 @@ class SpanModel(TypedDict):
     before: str
     after: str
     url: str | None
+
+
+class StageModel(TypedDict):
+    stage: Literal['parsing', 'chunking', 'embedding', 'storing', 'extracting']
+    started_at: str
+    ended_at: str | None
 
 
 class StaleAnswer(TypedDict):
