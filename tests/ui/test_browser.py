@@ -330,6 +330,9 @@ async def test_search_with_both_scores(site: Site) -> None:
     await page.uncheck("text=Relevance threshold")
     await expect(page).to_have_url(re.compile("floor=off"))
     await expect(page.locator("#floor-hint")).to_contain_text("the nearest chunks")
+    await page.goto(f"{site.url}/search?q=storrm+budget")
+    await expect(page.locator(".note")).to_have_text("Searched for “storm” instead of “storrm”")
+    await expect(page.locator(".hits mark").first).to_be_visible()
 
 
 async def test_a_property_leads_to_its_chunk_and_schema_version(site: Site) -> None:

@@ -66,15 +66,11 @@ async def ask(
     """
     from whence.api.chat import ChatQuestion
 
-    if evidence is not None and api.app is None and store is None:
-        store = conversation is None  # a server has evidence of stored answers
+    if evidence is not None and api.app is None and conversation is None:
+        store = True  # a server has evidence of stored answers
     given = {"message": question, "limit": limit, "verify": verify, "store": store}
     given |= {"conversationId": conversation, "includeUngrounded": include_ungrounded}
     asked = options.read_usage(ChatQuestion, given)
-    if evidence is not None and api.app is None and not (store or conversation):
-        raise click.UsageError(
-            "--evidence with --no-store works on the local installation only: a server has evidence of stored answers"
-        )
     if not (wants_json() or no_stream):
         answer, notes = await _print_stream(_stream(api, project, asked))
         _print_notes(answer, notes)
