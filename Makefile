@@ -15,7 +15,7 @@ HASHED := --require-hashes --only-binary :all: -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-clients clients-table test-lightrag lightrag-exchange check format test-histories soak bench bench-chunking bench-embedding bench-ingest bench-search bench-peers bench-extract demo docs http-docs client ui ui-check audit sbom wheel lock clean
+.PHONY: help setup run test test-clients clients-table test-lightrag lightrag-exchange check format test-histories soak bench bench-chunking bench-embedding bench-ingest bench-search bench-peers bench-extract demo docs http-docs reference-vectors client ui ui-check audit sbom wheel lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -151,6 +151,9 @@ demo: $(VENV)/.run ## load a demo document, show the chunk API with curl's reque
 
 http-docs: $(VENV)/.dev ## write docs/http.md from the OpenAPI document
 	@$(BIN)/python -m tools.http_reference
+
+reference-vectors: $(VENV)/.dev ## write the local model's vectors of the reference texts into the package
+	@$(BIN)/python -m tools.reference_vectors
 
 client: $(VENV)/.dev ## write the generated modules of clients/python from the OpenAPI document
 	@$(BIN)/python -m tools.client_types

@@ -19,7 +19,7 @@ from whence.web.server import create_app
 
 PATIENCE = 240
 KEPT = {"kb.alembic_version", "kb.embedding_spaces", "queue.procrastinate_workers"}
-"""The space of MiniLM has the vectors of the reference texts (search/background.py), which take a second to make."""
+"""Embedding spaces have the vectors of the reference texts (search/background.py)."""
 TABLES = """
 SELECT format('%I.%I', nspname, relname) FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
 WHERE relkind = 'r' AND nspname IN ('kb', 'queue')

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from whence.errors import EmbeddingError
 from whence.models import EmbeddingSpace
 from whence.providers import Embedders
+from whence.providers.minilm import WEIGHTS_SHA256, MiniLMEmbedder
 from whence.store import Store
 from whence.store.backgrounds import Background
 
@@ -50,7 +51,7 @@ References = Sequence[Language]
 
 
 class Calibrator:
-    """Keeps the reference texts of each space, which are embedded once."""
+    """Keeps the vectors of the reference texts in each space. They are embedded once; the package has those of MiniLM."""
 
     def __init__(self, store: Store, embedders: Embedders) -> None:
         self._store = store
@@ -68,8 +69,11 @@ class Calibrator:
         return self._known[space.id]
 
     async def _vectors(self, space: EmbeddingSpace) -> _Vectors:
-        texts = [text for pairs in reference_texts() for pair in pairs for text in pair]
-        digest = sha256("\n".join(texts).encode()).digest()
+        texts, digest = reference_list()
+        if (space.provider, space.model) == (MiniLMEmbedder.provider, MiniLMEmbedder.model):
+            shipped = shipped_vectors(digest)
+            if shipped is not None:
+                return _normalised(shipped)
         stored = await self._store.backgrounds.references(space.id, digest=digest)
         if stored is None:
             vectors = (await self._embedders.of(space).embed(texts)).vectors
@@ -133,3 +137,18 @@ def reference_texts() -> list[list[tuple[str, str]]]:
     """For each language, texts with a question about each."""
     data = (files(__package__) / "data" / "references.toml").read_text(encoding="utf-8")
     return [list(zip(one["texts"], one["questions"], strict=True)) for one in tomllib.loads(data).values()]
+
+
+def reference_list() -> tuple[list[str], bytes]:
+    """Each text and its question in turn, and their digest."""
+    texts = [text for pairs in reference_texts() for pair in pairs for text in pair]
+    return texts, sha256("\n".join(texts).encode()).digest()
+
+
+def shipped_vectors(digest: bytes) -> NDArray[np.float16] | None:
+    """MiniLM's vectors from the package (`make reference-vectors`); None if made for other texts or other weights."""
+    content = (files(__package__) / "data" / "minilm-references.bin").read_bytes()
+    head = bytes.fromhex(WEIGHTS_SHA256) + digest
+    if not content.startswith(head):
+        return None
+    return np.frombuffer(content, "<f2", offset=len(head)).reshape(-1, MiniLMEmbedder.dimensions)

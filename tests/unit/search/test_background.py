@@ -7,7 +7,14 @@ import pytest
 from numpy.typing import NDArray
 
 from whence.providers.minilm import MiniLMEmbedder
-from whence.search.background import KNOWN, Language, background_of, languages_of, reference_texts
+from whence.search.background import (
+    KNOWN,
+    Language,
+    background_of,
+    languages_of,
+    reference_list,
+    shipped_vectors,
+)
 
 SPANISH = (
     "La fundación de la ciudad se remonta al siglo doce, cuando se construyó la primera muralla junto al río.",
@@ -30,9 +37,25 @@ def test_the_project_has_the_language_whose_texts_are_clearly_nearer() -> None:
         assert (background.reach, background.best_reach) == (reach, 7.0)
 
 
+def test_the_package_has_the_local_models_vectors_of_the_reference_texts() -> None:
+    texts, digest = reference_list()
+    shipped = shipped_vectors(digest)
+    assert shipped is not None, "run make reference-vectors"
+    # Processors round differently.
+    np.testing.assert_allclose(shipped, asyncio.run(_embedded(texts)), atol=0.002)
+
+
+def test_shipped_vectors_are_not_used_for_other_texts_or_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, digest = reference_list()
+    assert shipped_vectors(bytes(32)) is None
+    monkeypatch.setattr("whence.search.background.WEIGHTS_SHA256", "00" * 32)
+    assert shipped_vectors(digest) is None
+
+
 def test_the_local_model_knows_english_alone() -> None:
-    vectors = asyncio.run(_embedded([text for pairs in reference_texts() for pair in pairs for text in pair]))
-    languages = languages_of(vectors)
+    shipped = shipped_vectors(reference_list()[1])
+    assert shipped is not None
+    languages = languages_of(shipped.astype(np.float32))
     assert languages[0].reach > 2 * KNOWN
     assert all(language.reach < KNOWN for language in languages[1:])
     english, spanish = (
