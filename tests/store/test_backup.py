@@ -24,7 +24,7 @@ from whence.store import Store, backup, restore
 from whence.store.backup import Manifest
 from whence.store.migrations import upgrade
 from whence.store.originals import Originals
-from whence.store.postgres import EmbeddedPostgres, binaries
+from whence.store.postgres import binaries
 from whence.store.storage import Storage, Trash
 
 if TYPE_CHECKING:
@@ -569,42 +569,3 @@ async def test_an_original_replaced_while_a_backup_runs_is_in_it(
         assert (await full.write(file)).originals == 3
     async with Store.open(full.dsn, size=2) as store:
         assert (await Trash(Storage(full.originals, store.inventory)).tidy()).trashed == 1
-
-
-SPRING = "CREATE OR REPLACE FUNCTION kb.spring() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN {}; RETURN true; END $$"
-BAIT = "CREATE TABLE kb.bait (eaten boolean CHECK (kb.spring())); INSERT INTO kb.bait VALUES (true)"
-
-
-@pytest.mark.parametrize(
-    "statement", ["COPY kb.projects FROM PROGRAM 'touch {}'", "PERFORM pg_read_file('/etc/passwd')"]
-)
-async def test_a_hostile_backup_runs_no_code(
-    full: Place, postgres: EmbeddedPostgres, tmp_path: Path, statement: str
-) -> None:
-    """The constraint runs while its table is filled; in the server's role it may do nothing outside the database."""
-    sign, file = tmp_path / "sign", tmp_path / "hostile.tar"
-    with psycopg.connect(full.dsn) as conn:
-        for body in (SPRING.format("NULL"), BAIT, SPRING.format(statement.format(sign))):
-            conn.execute(body.encode())
-    await full.write(file)
-    await upgrade(postgres.dsn)
-    victim = Place(postgres.dsn, tmp_path / "victim")
-    before = await victim.state()
-    with pytest.raises(WhenceError, match="permission denied"):
-        await victim.read(file, replace=True)
-    assert not sign.exists()
-    assert (await victim.state())[0]["documents"] == before[0]["documents"]
-
-
-async def test_a_backup_cannot_give_psql_commands(full: Place, empty: Place, tmp_path: Path) -> None:
-    sign, file = tmp_path / "sign", tmp_path / "hostile.tar"
-    command = f"';\n\\! touch {sign}\n--"
-    with psycopg.connect(full.dsn) as conn:
-        conn.execute(f"COMMENT ON TABLE kb.projects IS '{'x' * len(command)}'".encode())
-    await full.write(file)
-    content = file.read_bytes()
-    assert b"x" * len(command) in content
-    file.write_bytes(content.replace(b"x" * len(command), command.encode()))
-    with pytest.raises(WhenceError, match="psql failed"):
-        await empty.read(file)
-    assert not sign.exists()

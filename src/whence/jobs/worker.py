@@ -35,7 +35,7 @@ _PATIENCE = 5.0  # seconds to wait for a connection, also at shutdown without a 
 _DRAIN = 30.0
 _HEARTBEAT = 3.0
 _SILENCE = 15.0  # seconds without a heartbeat after which a worker counts as dead
-_SWEEP = 5.0  # longer than a heartbeat: a worker at its second sweep has had one
+_SWEEP = 5.0
 _SHARED: QueueName = "default"
 _LOOK = 20  # a look for tasks of other projects is followed by a pause that many times as long,
 _LONGEST_PAUSE = 1.0  # but no longer than this, in seconds
@@ -74,6 +74,12 @@ class _Manager(JobManager):
         """Projects that had their turn."""
         self._look_at = 0.0
         """When tasks of other projects may be looked for again: looking past the tasks of one takes time in proportion to them."""
+        self.has_beaten = False
+        """Whether a heartbeat succeeded. Until then a worker that just started may end the same way as the one before."""
+
+    async def update_heartbeat(self, worker_id: int) -> None:
+        await super().update_heartbeat(worker_id)
+        self.has_beaten = True
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:  # noqa: ARG002 - the slots decide
         while free := self._free_queues():
@@ -182,8 +188,6 @@ class _Worker(Worker):
     """The error of its heartbeat, listener or periodic scheduler that ended it."""
     _idle: frozenset[int] = frozenset()
     """Tasks that the queue listed as running here at the last sweep, but that were not."""
-    _has_swept = False
-    """The first sweep comes at the start, before the first heartbeat, which may end the worker."""
 
     async def _monitor_side_tasks(self, side_tasks: list[asyncio.Task[Any]]) -> None:
         await super()._monitor_side_tasks(side_tasks)
@@ -220,9 +224,8 @@ class _Worker(Worker):
         lost += await queue.restore(task=EXTRACT, job_type="extraction", queue="extraction")
         if lost:
             log.warning("%d jobs that had no place in the queue go on", lost)
-        if self._has_swept and self.worker_id is not None:  # it is registered, and has outlived a heartbeat
+        if isinstance(manager := self.app.job_manager, _Manager) and manager.has_beaten:
             duties.background.succeeded(WORKER)
-        self._has_swept = True
 
     async def _find_lost(self, queue: Queue) -> frozenset[int]:
         """Tasks that the queue lists as running here but that are not.

@@ -74,9 +74,8 @@ ON CONFLICT (only_row) DO UPDATE SET id = excluded.id, created_at = excluded.cre
 """
 _KEY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(/[0-9A-Za-z_-][0-9A-Za-z._-]*)+")
 _CHECK_FILE = "check.sql"
-_SCRIPT_HEAD = (
-    4096  # the script of a patched pg_restore forbids psql's commands, `\\!` among them, in this part
-)
+# A patched pg_restore begins so, and thus forbids psql's commands, `\\!` among them. Text of the dump comes later.
+_SCRIPT_HEAD = b"--\n-- PostgreSQL database dump\n--\n\n\\restrict "
 
 Digests = dict[str, tuple[int, bytes]]
 
@@ -193,7 +192,7 @@ class _Restore:
         dump = str(self.folder / DUMP)
         await run_program(self.bin_dir, "pg_restore", "--no-owner", f"--file={script}", dump)
         with script.open("rb") as lines:
-            if b"\n\\restrict " not in lines.read(_SCRIPT_HEAD):
+            if lines.read(len(_SCRIPT_HEAD)) != _SCRIPT_HEAD:
                 raise WhenceError(
                     "This pg_restore is too old to restore safely: a hostile backup could run commands. "
                     "Use PostgreSQL 18, or 15.14, 16.10, 17.6 or newer (WHENCE_POSTGRES_BIN)."
