@@ -117,7 +117,9 @@ async def test_what_a_backup_brings_has_the_rights_of_the_ordinary_role(
     await upgrade(victim.dsn)
     await Place(victim.dsn, tmp_path / "victims").read(file, replace=True)
     with psycopg.connect(victim.dsn) as conn:
-        refusals: dict[str, str | None] = dict(conn.execute("SELECT statement, refusal FROM kb.tried").fetchall())
+        refusals: dict[str, str | None] = dict(
+            conn.execute("SELECT statement, refusal FROM kb.tried").fetchall()
+        )
     assert refusals.keys() == set(tried)
     assert [one for one in refusals.items() if not one[1] or not NOT_ALLOWED.search(one[1])] == []
     assert not sign.exists()
