@@ -109,6 +109,8 @@ class ChunkExtraction:
     """Earlier claims of the chunk that do not hold any more."""
     withdrawn_ties: Sequence[TieKey] = ()
     """The same of relationships."""
+    reader: str | None = None
+    """The model or extractor that read the chunk; None if it was only counted as read."""
     is_imported: bool = False
     """The claims come from another system, not from reading the chunk."""
     prompt_tokens: int = 0

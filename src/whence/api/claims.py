@@ -77,7 +77,7 @@ class ClaimModel(Grounds):
     property_name: str = Field(examples=["expiration"])
     value: Any
     operation: Operation = Field(
-        description="`confirmed`: the chunk repeats a known value. `imported`: from another system, and the chunk has it. `set`: by a person."
+        description="`confirmed`: the chunk repeats a known value. `imported`: from another system, with a `quote` where the chunk states it. `set`: by a person."
     )
     elements: list[ElementModel] | None = Field(description="Of a list: where each element comes from.")
     ungrounded: bool = Field(description="The chunk does not state the value; the project is lenient.")

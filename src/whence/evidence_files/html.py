@@ -25,7 +25,7 @@ dd{margin:0}svg.crop{display:block;box-sizing:border-box;width:100%;height:auto;
 
 
 def as_html(file: EvidenceFile) -> str:
-    made = f"{file.made_at:%Y-%m-%d %H:%M} UTC"
+    made, authors = f"{file.made_at:%Y-%m-%d %H:%M} UTC", escape(", ".join(file.authors))
     link = f'<dt>link</dt><dd><a href="{escape(file.url)}">{escape(file.url)}</a></dd>' if file.url else ""
     parts = [
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
@@ -33,7 +33,7 @@ def as_html(file: EvidenceFile) -> str:
         f'<meta name="viewport" content="width=device-width"><title>{escape(file.title)}</title><style>{_STYLE}</style></head><body>',
         f"<h1>{escape(file.title)}</h1>",
         f'<p class="answer">{_escape(file.text)}</p>' if file.text else "",
-        f"<dl><dt>{file.kind}</dt><dd>{file.id}</dd><dt>made</dt><dd>{made} by {escape(file.author)}</dd>{link}</dl>",
+        f"<dl><dt>{file.kind}</dt><dd>{file.id}</dd><dt>made</dt><dd>{made} by {authors}</dd>{link}</dl>",
         *(f'<p class="none">{escape(note)}</p>' for note in file.notes),
         _pictures(file),
     ]

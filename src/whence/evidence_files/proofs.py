@@ -55,8 +55,8 @@ class EvidenceFile:
     text: str
     """The whole answer; empty for an object."""
     made_at: datetime
-    author: str
-    """The model, or what else made it."""
+    authors: tuple[str, ...]
+    """The models or extractors that made it."""
     url: str | None
     statements: tuple[ProvenStatement, ...]
     notes: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ async def of_answer(store: Store, evidence: Evidence, answer: AnswerModel) -> Ev
         title=answer.question,
         text=written,
         made_at=answer.created_at,
-        author=answer.model,
+        authors=(answer.model,),
         url=answer.url,
         statements=tuple(statements),
         notes=(*answer.notes, *dict.fromkeys(stale)),
@@ -139,14 +139,15 @@ async def of_object(store: Store, evidence: Evidence, found: ObjectAnswer) -> Ev
     claims = [(name, claim) for name, all_of in found.sources.items() for claim in all_of if claim.current]
     spans = [TextSpan.of(one.document_id, one.document_start, one.document_end) for _, one in claims]
     places = await _places(evidence, found.project_id, spans, [one.document_version for _, one in claims])
-    readers = await store.evidence.readers(
+    read = await store.evidence.readers(
         found.project_id, [one.chunk_id for _, one in claims if one.chunk_id is not None]
     )
+    readers = [_reader(one, read) for _, one in claims]
     by_property: dict[str, list[Proof]] = {}
-    for number, ((name, claim), place) in enumerate(zip(claims, places, strict=True), 1):
+    for number, ((name, claim), place, reader) in enumerate(zip(claims, places, readers, strict=True), 1):
         proofs = by_property.setdefault(f"{name}: {claim.value}", [])
         if claim.document_id is not None and claim.quote is not None:
-            proofs.append(_proof_of_claim(number, claim, place))
+            proofs.append(_proof_of_claim(number, claim, place, reader))
     statements = [ProvenStatement(text=text, proofs=tuple(proofs)) for text, proofs in by_property.items()]
     return EvidenceFile(
         kind="object",
@@ -154,15 +155,26 @@ async def of_object(store: Store, evidence: Evidence, found: ObjectAnswer) -> Ev
         title=f"{found.name} ({found.type})",
         text="",
         made_at=found.updated_at,
-        author=", ".join(sorted(set(readers.values()))) or "extraction",
+        authors=tuple(sorted({reader for reader in readers if reader is not None})) or ("Whence",),
         url=found.url,
         statements=tuple(statements),
         images=await _images(store, evidence, found.project_id, statements),
     )
 
 
-def _proof_of_claim(number: int, claim: ClaimModel, place: FoundSpan | None) -> Proof:
+def _reader(claim: ClaimModel, readers: Mapping[tuple[UUID, datetime], str]) -> str | None:
+    """The model or extractor that first made the claim; None if it was not recorded, or if a person or the text itself did."""
+    if claim.chunk_id is None or claim.operation == "confirmed":
+        return None
+    return readers.get((claim.chunk_id, claim.extracted_at))
+
+
+def _proof_of_claim(number: int, claim: ClaimModel, place: FoundSpan | None, reader: str | None) -> Proof:
     assert claim.document_id is not None, "checked by the caller"
+    found = "confirmed" if claim.operation == "confirmed" else "extracted"
+    facts = {"schema": claim.schema_version, found: f"{claim.extracted_at:%Y-%m-%d %H:%M} UTC"}
+    if reader is not None:
+        facts["extractor"] = reader
     return Proof(
         number=number,
         quote=claim.quote or "",
@@ -173,7 +185,7 @@ def _proof_of_claim(number: int, claim: ClaimModel, place: FoundSpan | None) -> 
         end=claim.document_end,
         page=claim.page,
         url=claim.url,
-        facts={"schema": claim.schema_version, "extracted": f"{claim.extracted_at:%Y-%m-%d %H:%M} UTC"},
+        facts=facts,
         span=place,
     )
 

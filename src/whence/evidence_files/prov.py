@@ -24,7 +24,8 @@ def as_json(file: EvidenceFile) -> dict[str, Any]:
 
 
 def _provenance(file: EvidenceFile, proofs: list[Proof]) -> dict[str, Any]:
-    result, agent = f"whence:{file.kind}-{file.id}", f"whence:agent-{_token(file.author)}"
+    result = f"whence:{file.kind}-{file.id}"
+    agents = {f"whence:agent-{_token(author)}": author for author in file.authors}
     documents = {_document(proof): proof for proof in proofs}
     entities: dict[str, Any] = {
         result: {
@@ -56,13 +57,17 @@ def _provenance(file: EvidenceFile, proofs: list[Proof]) -> dict[str, Any]:
         "prefix": _PREFIX,
         "entity": entities,
         "agent": {
-            agent: {
+            name: {
                 "prov:type": {"$": "prov:SoftwareAgent", "type": "prov:QUALIFIED_NAME"},
-                "prov:label": file.author,
+                "prov:label": author,
             }
+            for name, author in agents.items()
         },
         "wasDerivedFrom": derived,
-        "wasAttributedTo": {"_:a1": {"prov:entity": result, "prov:agent": agent}},
+        "wasAttributedTo": {
+            f"_:a{number}": {"prov:entity": result, "prov:agent": name}
+            for number, name in enumerate(agents, 1)
+        },
     }
 
 

@@ -280,6 +280,7 @@ class _Steps:
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
             extracted_at=now(),
+            reader=self.extractor.model or self.extractor.name,
         )
         embedder = self.of.embedders.of(result.space) if result.space and result.texts else None
         async with (

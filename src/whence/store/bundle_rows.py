@@ -82,7 +82,7 @@ TABLES: dict[LiteralString, BundleTable] = {
     ),
     "chunk_extractions": BundleTable(
         columns="""chunk_id, job_id, schema_number, outcome, reason, prompt_tokens, completion_tokens, extracted_at, rejected,
-    rejections""",
+    rejections, reader""",
         key="chunk_id, job_id",
     ),
     "curations": BundleTable(

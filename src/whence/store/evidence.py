@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
@@ -37,14 +38,10 @@ FROM (SELECT p.id, p.chunk_id, p.start_offset, p.end_offset FROM kb.object_prove
       WHERE p.project_id = %(project_id)s AND p.id = ANY(%(ids)s::uuid[])) p
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
 """
-# The newest reading of a chunk under a schema version wrote its claims.
+# A reading and its new claims have the same time: one transaction writes them.
 SELECT_READERS: LiteralString = """
-SELECT DISTINCT ON (e.chunk_id, e.schema_number) e.chunk_id, e.schema_number,
-       coalesce(j.config -> 'extraction' ->> 'model', j.config -> 'extraction' ->> 'extractor')
-FROM kb.chunk_extractions e
-JOIN kb.jobs j ON j.project_id = %(project_id)s AND j.id = e.job_id
-WHERE e.project_id = %(project_id)s AND e.chunk_id = ANY(%(ids)s::uuid[])
-ORDER BY e.chunk_id, e.schema_number, e.extracted_at DESC
+SELECT e.chunk_id, e.extracted_at, e.reader FROM kb.chunk_extractions e
+WHERE e.project_id = %(project_id)s AND e.chunk_id = ANY(%(ids)s::uuid[]) AND e.reader IS NOT NULL
 """
 SELECT_LAYOUTS: LiteralString = """
 SELECT l.page, l.width, l.height, l.rotation, l.characters FROM kb.page_layouts l
@@ -145,10 +142,10 @@ class EvidenceReads(Statements):
         rows = await self._queries.all(SELECT_CLAIMS, {"project_id": project_id, "ids": uuids(ids)})
         return {row[0]: QuotedSpan(TextSpan.of(*row[1:4]), row[4]) for row in rows}
 
-    async def readers(self, project_id: UUID, chunk_ids: Sequence[UUID]) -> dict[tuple[UUID, str], str]:
-        """The model or extractor that read each chunk, by chunk and schema version."""
+    async def readers(self, project_id: UUID, chunk_ids: Sequence[UUID]) -> dict[tuple[UUID, datetime], str]:
+        """The models and extractors that read the chunks, by chunk and `extracted_at` of the claims that each made."""
         rows = await self._queries.all(SELECT_READERS, {"project_id": project_id, "ids": uuids(chunk_ids)})
-        return {(row[0], f"v{row[1]}"): row[2] for row in rows if row[2]}
+        return {(row[0], row[1]): row[2] for row in rows}
 
     async def layouts(self, document: PagedDocument, numbers: Sequence[int]) -> list[StoredLayout]:
         params = {"project_id": document.project_id, "document_id": document.id, "version": document.version}

@@ -15,15 +15,15 @@ from whence.store.pool import BoundStatement, PagedQuery, Statements, fields_of,
 
 PUT: LiteralString = """
 INSERT INTO kb.chunk_extractions (project_id, chunk_id, job_id, schema_number, outcome, reason, rejected, rejections,
-                                  prompt_tokens, completion_tokens, extracted_at)
+                                  prompt_tokens, completion_tokens, extracted_at, reader)
 VALUES (%(project_id)s, %(chunk_id)s, %(job_id)s, %(schema_number)s, %(outcome)s, %(reason)s, %(rejected)s,
-        %(rejections)s, %(prompt_tokens)s, %(completion_tokens)s, %(extracted_at)s)
+        %(rejections)s, %(prompt_tokens)s, %(completion_tokens)s, %(extracted_at)s, %(reader)s)
 ON CONFLICT (project_id, chunk_id, job_id) DO UPDATE
 SET schema_number = excluded.schema_number, outcome = excluded.outcome, reason = excluded.reason,
     rejected = excluded.rejected, rejections = excluded.rejections,
     prompt_tokens = chunk_extractions.prompt_tokens + excluded.prompt_tokens,
     completion_tokens = chunk_extractions.completion_tokens + excluded.completion_tokens,
-    extracted_at = excluded.extracted_at
+    extracted_at = excluded.extracted_at, reader = excluded.reader
 """
 LAST_READING: LiteralString = """
 LEFT JOIN LATERAL (

@@ -1,26 +1,34 @@
 """Shorter JSON schemas for the list of tools."""
 
+from collections.abc import Mapping
 from typing import Any
 
 _NULL = {"type": "null"}
-_NAMED = ("properties", "$defs")
 
 
-def shortened(schema: Any, *, is_input: bool) -> Any:
-    """The schema without titles; an output without defaults, an input without limits of texts and nulls, which may be absent."""
+def shortened(schema: Any, *, is_input: bool, defs: Mapping[str, Any] | None = None) -> Any:
+    """The schema without titles, with its definitions in place and `null` beside the other type.
+
+    An output has no defaults; an input has no limits of texts and no nulls, as such fields may be absent.
+    """
     if isinstance(schema, list):
-        return [shortened(one, is_input=is_input) for one in schema]
+        return [shortened(one, is_input=is_input, defs=defs) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    if is_input and _NULL in schema.get("anyOf", []):
-        (schema,) = [{**schema, **kind} for kind in schema["anyOf"] if kind != _NULL]
-    dropped = {"title", "pattern", "maxLength", "anyOf"} if is_input else {"title", "default"}
+    defs = schema.get("$defs", defs)
+    if defs and "$ref" in schema:
+        schema = defs[schema["$ref"].removeprefix("#/$defs/")]
+    if _NULL in schema.get("anyOf", []):
+        (kind,) = [one for one in schema["anyOf"] if one != _NULL]
+        schema = {**schema, **kind, "type": kind["type"] if is_input else [kind["type"], "null"]}
+    dropped = {"title", "anyOf", "$defs"}
+    dropped |= {"pattern", "minLength", "maxLength"} if is_input else {"default"}
     if schema.get("default") is None:
         dropped.add("default")
     return {
-        name: {key: shortened(one, is_input=is_input) for key, one in part.items()}
-        if name in _NAMED
-        else shortened(part, is_input=is_input)
+        name: {key: shortened(one, is_input=is_input, defs=defs) for key, one in part.items()}
+        if name == "properties"
+        else shortened(part, is_input=is_input, defs=defs)
         for name, part in schema.items()
         if name not in dropped
     }

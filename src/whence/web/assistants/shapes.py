@@ -156,6 +156,7 @@ class Neighbourhood(BaseModel):
     objects: list[Neighbour]
     connections: list[GraphEdge]
     truncated: bool
+    note: str = DATA
 
     @classmethod
     def of(cls, part: GraphAnswer) -> Self:
@@ -180,6 +181,7 @@ class ListedDocument(BaseModel):
 class DocumentPage(BaseModel):
     documents: list[ListedDocument]
     total: int
+    note: str = DATA
 
     @classmethod
     def of(cls, found: Sequence[DocumentView], total: int) -> Self:
