@@ -123,7 +123,9 @@ def test_everything_killed_loses_no_committed_row(
         connection.execute("INSERT INTO kept VALUES (%s)", [n])
         connection.commit()
     connection.execute("INSERT INTO kept SELECT generate_series(1, 5000)")  # never committed
-    for pid in [owner.process.pid, *servers_on(data_dir)]:
+    # The owner dies last: the server shuts down cleanly once its owner is gone. A stopped owner does not restart the server.
+    owner.process.send_signal(signal.SIGSTOP)
+    for pid in [*servers_on(data_dir), owner.process.pid]:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     connection.close()
