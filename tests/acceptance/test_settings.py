@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
+from whence.providers import recipients
+from whence.settings import Settings
+
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation
 
@@ -133,12 +136,18 @@ def test_a_config_file_that_cannot_be_used(fresh: "Installation", content: str |
     assert says in fresh.refused("--config", str(file), "projects", "list")
 
 
-def test_the_start_says_what_is_sent_where(hosted: "Installation") -> None:
-    assert "No model endpoint is configured: no text leaves this machine" in hosted.serve().ready().said
+def test_the_start_says_what_is_sent_where(hosted: "Installation", database: psycopg.Connection) -> None:
+    assert recipients(Settings()) == ["No model endpoint is configured: no text leaves this machine"]
+    server = '{"lightragUrl": "https://lightrag.example.com"}'
+    database.execute(
+        "INSERT INTO kb.projects (id, name, config, created_at, updated_at) VALUES (gen_random_uuid(), 'Birds', %s, now(), now())",
+        [server],
+    )
     llm = {"WHENCE_LLM_BASE_URL": "http://127.0.0.1:1/v1?key=hunter2", "WHENCE_LLM_MODEL": "tiny"}
     rerank = {"WHENCE_RERANK_BASE_URL": "http://127.0.0.1:2", "WHENCE_RERANK_MODEL": "tiny"}
     hosted.embed_by("http://127.0.0.1:3/v1")
-    said = hosted.serve(env={**llm, **rerank, "WHENCE_VERIFY": "on"}).ready().said
+    storage = {"WHENCE_STORAGE_URL": f"file://{hosted.folder}/elsewhere"}
+    said = hosted.serve(env={**llm, **rerank, **storage, "WHENCE_VERIFY": "on"}).ready().said
     for where, purpose in (
         ("127.0.0.1:1/v1", "extraction; switch off with `whence projects set PROJECT --extraction manual`"),
         ("127.0.0.1:1/v1", "answers; switch off with WHENCE_ANSWERER=extractive"),
@@ -147,6 +156,9 @@ def test_the_start_says_what_is_sent_where(hosted: "Installation") -> None:
         ("127.0.0.1:3/v1", "embedding; switch off with WHENCE_EMBEDDER=minilm"),
     ):
         assert f"sent to http://{where} for {purpose}" in said
+    assert "Questions to projects with a LightRAG server of their own (1) are sent there" in said
+    assert "Original files are stored at WHENCE_STORAGE_URL" in said
+    assert "All texts are stored at WHENCE_DATABASE_URL" in said
     assert "hunter2" not in said
 
 

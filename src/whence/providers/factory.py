@@ -87,8 +87,11 @@ def open_reranker(settings: Settings) -> "Reranker | None":
     )
 
 
-def recipients(settings: Settings) -> list[str]:
-    """A sentence for each endpoint: the data sent there, and how to switch that off."""
+def recipients(settings: Settings, *, lightrag: int = 0) -> list[str]:
+    """A sentence for each endpoint: the data sent there, and how to switch that off.
+
+    `lightrag` is the number of projects with a LightRAG server of their own.
+    """
     lines = []
     if settings.embedder == "openai":
         where = _without_query(settings.embedding_base_url)
@@ -123,6 +126,17 @@ def recipients(settings: Settings) -> list[str]:
             f"Questions are sent to the LightRAG server {_without_query(settings.lightrag_url)}; switch off by unsetting "
             "WHENCE_LIGHTRAG_URL"
         )
+    if lightrag:
+        lines.append(
+            f"Questions to projects with a LightRAG server of their own ({lightrag}) are sent there; switch off with the "
+            "project's `lightragUrl`"
+        )
+    if settings.storage_url is not None:
+        lines.append(
+            "Original files are stored at WHENCE_STORAGE_URL; unset it to keep them in the data directory"
+        )
+    if settings.database_url is not None:
+        lines.append("All texts are stored at WHENCE_DATABASE_URL; unset it to use the embedded database")
     return lines or ["No model endpoint is configured: no text leaves this machine"]
 
 

@@ -18,6 +18,9 @@ INSERT INTO kb.lightrag_keys (project_id, url, key) VALUES (%(project_id)s, %(ur
 ON CONFLICT (project_id) DO UPDATE SET url = excluded.url, key = excluded.key
 """
 FORGET_KEY: LiteralString = "DELETE FROM kb.lightrag_keys WHERE project_id = %(project_id)s"
+PROJECTS: LiteralString = """
+SELECT count(*) FROM kb.projects p WHERE p.config ->> 'lightragUrl' <> 'off'
+"""
 NAMED: LiteralString = """
 SELECT found.id
 FROM unnest(%(names)s::text[]) WITH ORDINALITY AS wanted (name, number)
@@ -46,6 +49,10 @@ ORDER BY wanted.number, c.chunk_index
 
 
 class Lightrag(Statements):
+    async def projects(self) -> int:
+        """The number of projects with a server of their own."""
+        return int(await self._queries.value(PROJECTS))
+
     async def key(self, project_id: UUID, url: str) -> str | None:
         """The key that was given for this URL."""
         row = await self._queries.one(SELECT_KEY, {"project_id": project_id, "url": url})

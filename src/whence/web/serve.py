@@ -186,7 +186,7 @@ async def _ready(settings: Settings) -> AsyncIterator[App]:
             "PostgreSQL at WHENCE_DATABASE_URL" if settings.database_url else f"data in {settings.data_dir}"
         )
         log.info("Whence %s serves %s (%s)", __version__, url(settings), where)
-        for line in recipients(settings):
+        for line in recipients(settings, lightrag=await app.store.lightrag.projects()):
             log.info("%s", line)
         if settings.auth == "off" and not settings.loopback:
             log.warning("Anyone who can reach %s can read and change everything: --insecure", settings.host)
