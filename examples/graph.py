@@ -72,7 +72,7 @@ def demo() -> Iterator[Demo]:
                 if server.poll() is not None:
                     sys.exit(f"The server did not start:\n{log.read_text()}")
                 time.sleep(0.1)
-            yield Demo(environment, found[1])
+            yield Demo({**environment, "WHENCE_URL": found[1]}, found[1])
         finally:
             server.terminate()
             server.wait()

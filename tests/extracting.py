@@ -10,12 +10,15 @@ import httpx
 import psycopg
 import pytest
 from tests.api.ingesting import DOCUMENTS, data_of, ended, ingest
+from tests.api.shared_app import shares_app
 from tests.chat_endpoint import ChatEndpoint, Messages, says
+from tests.loopback import Behaviour
 
 from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Settings
 
 PROJECTS = "/api/v1/projects"
+SHARED = pytest.mark.one_app(llm_model="test-1", llm_attempts=1)
 
 _PRIMARY = re.compile(r"=== PRIMARY CHUNK.*?<<<\w+\n(.*?)\n\w+>>>", re.DOTALL)
 _OBJECTS = re.compile(r"=== EXISTING OBJECTS.*?<<<\w+\n(.*?)\n?\w+>>>", re.DOTALL)
@@ -29,18 +32,30 @@ def with_model(settings: Settings, endpoint: ChatEndpoint, **more: Any) -> Setti
 
 
 def scripted(told: Told = lambda *_: {"objects": []}) -> tuple[Any, Any]:
-    """Two fixtures for a module: `model`, an endpoint that replies this, and `settings` with that model."""
+    """Two fixtures for a module: `model`, an endpoint that replies this, and `settings` with that model.
+
+    With `pytestmark = SHARED`, the tests share one application and its model.
+    """
 
     @pytest.fixture
-    def model() -> Iterator[ChatEndpoint]:
-        with ChatEndpoint(replies(told)) as endpoint:
-            yield endpoint
+    def model(request: pytest.FixtureRequest) -> Iterator[ChatEndpoint]:
+        yield from scripted_endpoint(request, replies(told))
 
     @pytest.fixture
     def settings(settings: Settings, model: ChatEndpoint) -> Settings:
         return with_model(settings, model)
 
     return model, settings
+
+
+def scripted_endpoint(request: pytest.FixtureRequest, default: Behaviour) -> Iterator[ChatEndpoint]:
+    if shares_app(request):
+        shared: ChatEndpoint = request.getfixturevalue("shared_model")
+        shared.restart(default)
+        yield shared
+    else:
+        with ChatEndpoint(default) as endpoint:
+            yield endpoint
 
 
 def replies(told: Told) -> Any:

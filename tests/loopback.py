@@ -126,6 +126,11 @@ class Loopback:
         with self._lock:
             self._script = list(behaviours)
 
+    def restart(self, default: Behaviour) -> None:
+        """As if it were new, for the next test."""
+        with self._lock:
+            self.default, self.requests, self.most_at_once, self._script = default, [], 0, []
+
     def __enter__(self) -> Self:
         self._thread.start()
         return self

@@ -18,7 +18,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Mapping, Sequence
 from io import TextIOWrapper
 from pathlib import Path
@@ -233,17 +232,21 @@ def _reopen(number: int, mode: str, before: TextIO) -> TextIO:
     )
 
 
-def _end(code: int) -> None:
-    """Do what Python does at its end, and leave the memory to the system."""
-    threading._shutdown()  # type: ignore[attr-defined]  # joins the threads
-    atexit._run_exitfuncs()
+_code: int | None = None
+
+
+def _leave() -> None:
+    """Leave the memory to the system. Python has joined the threads and run all later exit functions by then."""
+    if _code is None:
+        return
     with contextlib.suppress(OSError):  # nobody reads the output any more: Python reports that
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(code)
+        os._exit(_code)
 
 
 if __name__ == "__main__":
+    atexit.register(_leave)  # the first one registered runs last
     _serve(socket.socket(fileno=int(sys.argv[1])))
     from whence.cli import main
 
@@ -251,5 +254,5 @@ if __name__ == "__main__":
         main()
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):
-            _end(end.code or 0)
+            _code = end.code or 0
         raise

@@ -14,6 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 from tests.api.ingesting import data_of
 from tests.api.shared_app import SharedApp, shares_app
+from tests.chat_endpoint import ChatEndpoint, says
 from tests.conftest import make_database
 from tests.endpoint import Endpoint
 from tests.extracting import PROJECTS
@@ -33,9 +34,21 @@ def usual_settings(dsn: str, data_dir: Path) -> Settings:
 
 
 @pytest.fixture(scope="module")
-async def shared_app(shared_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SharedApp]:
+def shared_model() -> Iterator[ChatEndpoint]:
+    with ChatEndpoint(says("")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+async def shared_app(
+    request: pytest.FixtureRequest, shared_dsn: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[SharedApp]:
     folder = tmp_path_factory.mktemp("shared")
-    shared = SharedApp(usual_settings(shared_dsn, folder / "data"))
+    settings = usual_settings(shared_dsn, folder / "data")
+    mark = request.node.get_closest_marker("one_app")
+    if mark is not None and mark.kwargs:
+        settings = replace(settings, llm_base_url=request.getfixturevalue("shared_model").url, **mark.kwargs)
+    shared = SharedApp(settings)
     yield shared
     await shared.aclose()
     shutil.rmtree(folder)

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from tests.api.ingesting import data_of
 from tests.chat_endpoint import ChatEndpoint, says
-from tests.extracting import PROJECTS, extract, ingest_parts, replies, rows, scripted
+from tests.extracting import PROJECTS, SHARED, extract, ingest_parts, replies, rows, scripted
 from tests.graphs import require_sound
 
 from whence.models import DEFAULT_PROJECT_ID
@@ -22,6 +22,7 @@ OBJECTS = "/api/v1/objects"
 
 
 model, settings = scripted()
+pytestmark = SHARED
 
 
 def organization(name: str = NAME, **properties: Any) -> dict[str, Any]:

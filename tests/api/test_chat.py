@@ -36,6 +36,7 @@ from tests.chat_endpoint import (
     says,
     slow,
 )
+from tests.extracting import scripted_endpoint
 from tests.files.pdf import pdf
 from tests.graphs import say, thing, tie
 from tests.loopback import Behaviour, closed_port, garbage, hang_up, status
@@ -46,10 +47,12 @@ from whence.store import Store
 THIRTY = about("thirty", "Everyone has thirty days of leave in a year")
 
 
+pytestmark = pytest.mark.one_app(llm_model="test", llm_attempts=1, llm_timeout=120)
+
+
 @pytest.fixture
-def endpoint() -> Iterator[ChatEndpoint]:
-    with ChatEndpoint(says(THIRTY)) as running:
-        yield running
+def endpoint(request: pytest.FixtureRequest) -> Iterator[ChatEndpoint]:
+    yield from scripted_endpoint(request, says(THIRTY))
 
 
 @pytest.fixture
@@ -452,6 +455,7 @@ async def test_what_is_wrong_before_a_stream_begins_has_its_status(stocked: http
     error_of(answer, 404, "PROJECT_NOT_FOUND")
 
 
+@pytest.mark.own_app
 async def test_a_client_that_goes_away_ends_the_model_call(running: str, endpoint: ChatEndpoint) -> None:
     endpoint.default = slow(between=0.05, text="word " * 100_000)
     async with httpx.AsyncClient(base_url=running, timeout=60) as client:
@@ -501,6 +505,7 @@ async def test_a_model_that_fails_is_the_contracts_error(
     assert (name, told["error"]["code"]) == ("error", error)
 
 
+@pytest.mark.own_app
 async def test_a_model_that_does_not_answer_in_time_is_504(
     settings: Settings, endpoint: ChatEndpoint
 ) -> None:
@@ -513,6 +518,7 @@ async def test_a_model_that_does_not_answer_in_time_is_504(
         assert (name, told["error"]["code"]) == ("error", "MODEL_TIMEOUT")
 
 
+@pytest.mark.own_app
 async def test_a_model_that_is_not_there_is_502(settings: Settings) -> None:
     nobody = replace(settings, llm_base_url=f"http://127.0.0.1:{closed_port()}/v1")
     async with opened(nobody) as client:
@@ -633,6 +639,7 @@ async def test_a_model_that_repeats_what_it_saw_cites_nothing_that_is_not_there(
     assert CITED.findall(told["response"]) == []
 
 
+@pytest.mark.own_app
 async def test_a_question_too_long_for_the_model_is_400(settings: Settings) -> None:
     async with opened(replace(settings, llm_context=2048, llm_max_tokens=1024)) as client:
         await stock(client)
@@ -641,6 +648,7 @@ async def test_a_question_too_long_for_the_model_is_400(settings: Settings) -> N
         assert (await ask(client))["sources"]
 
 
+@pytest.mark.own_app
 async def test_sources_that_found_no_room_are_not_told(settings: Settings, endpoint: ChatEndpoint) -> None:
     endpoint.default = says("Thirty [1][2][3][4][5][6][7][8].")
     async with opened(replace(settings, llm_context=2048, llm_max_tokens=512)) as client:

@@ -6,7 +6,7 @@ from uuid import uuid4
 import httpx
 import pytest
 from tests.api.ingesting import DOCUMENTS, data_of, error_of
-from tests.extracting import PROJECTS, extractions, ingest_parts, put_schema, scripted
+from tests.extracting import PROJECTS, SHARED, extractions, ingest_parts, put_schema, scripted
 from tests.graphs import say, thing, tie
 from tests.samples import AddSample
 
@@ -25,6 +25,7 @@ def told(chunk: str, known: dict[str, dict[str, Any]]) -> Any:
 
 
 model, settings = scripted(told)
+pytestmark = SHARED
 
 
 async def test_documents_that_contradict_each_other_are_listed_as_conflicts(

@@ -7,7 +7,7 @@ from uuid import uuid4
 import httpx
 import pytest
 from tests.api.ingesting import DOCUMENTS, data_of, error_of, put
-from tests.extracting import PROJECTS, extract, graph, ingest_parts, paragraphs, rows, scripted
+from tests.extracting import PROJECTS, SHARED, extract, graph, ingest_parts, paragraphs, rows, scripted
 from tests.graphs import require_sound
 
 from whence.models import DEFAULT_PROJECT_ID
@@ -45,6 +45,7 @@ def told(primary: str, _known: dict[str, dict[str, Any]]) -> Any:
 
 
 model, settings = scripted(told)
+pytestmark = SHARED
 
 
 @pytest.fixture

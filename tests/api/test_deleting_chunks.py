@@ -9,7 +9,7 @@ import pytest
 from tests.api.ingesting import DOCUMENTS, JOBS, count, data_of, ended, error_of, ingest, no_embedding, put
 from tests.api.services import PARTS, held, told, until_asked, words
 from tests.chat_endpoint import ChatEndpoint
-from tests.extracting import CUT, extract, graph, paragraphs, rows, scripted
+from tests.extracting import CUT, SHARED, extract, graph, paragraphs, rows, scripted
 from tests.graphs import picture, require_sound, say, thing, tie
 from tests.samples import AddSample
 
@@ -21,6 +21,7 @@ SERVICES = (*PARTS, "Delta is the fourth service.", "Alpha and Delta are the las
 
 
 model, settings = scripted(lambda primary, _: told(primary, {}))
+pytestmark = SHARED
 
 
 async def document_of(client: httpx.AsyncClient) -> tuple[str, list[dict[str, Any]]]:

@@ -15,6 +15,7 @@ from tests.api.services import PARTS, told
 from tests.chat_endpoint import ChatEndpoint, endless, says
 from tests.extracting import (
     PROJECTS,
+    SHARED,
     extract,
     extractions,
     graph,
@@ -36,6 +37,7 @@ NOTHING = json.dumps({"objects": [], "relationships": []})
 
 
 model, settings = scripted(told)
+pytestmark = SHARED
 
 
 @pytest.mark.parametrize(
@@ -188,6 +190,7 @@ async def test_each_chunk_is_read_with_what_the_one_before_gave_however_long_the
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.5], ids=["at once", "slowly"])
+@pytest.mark.own_app
 async def test_a_chunk_that_no_prompt_has_room_for_is_passed_over(
     settings: Settings, model: ChatEndpoint, seconds: float
 ) -> None:

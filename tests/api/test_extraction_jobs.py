@@ -12,6 +12,7 @@ from tests.chat_endpoint import ChatEndpoint, says
 from tests.extracting import (
     CUT,
     PROJECTS,
+    SHARED,
     content,
     extract,
     extractions,
@@ -28,6 +29,7 @@ from tests.loopback import status
 from whence.models import DEFAULT_PROJECT_ID
 
 model, settings = scripted(told)
+pytestmark = SHARED
 
 
 async def test_where_no_chunk_can_be_read_the_job_fails_and_can_be_tried_again(

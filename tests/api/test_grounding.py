@@ -8,6 +8,7 @@ from tests.api.ingesting import data_of
 from tests.chat_endpoint import ChatEndpoint
 from tests.extracting import (
     PROJECTS,
+    SHARED,
     extract,
     graph,
     ingest_parts,
@@ -28,6 +29,7 @@ FIRST = "The system must support OAuth 2.0 for authentication. Must support OAut
 
 
 model, settings = scripted()
+pytestmark = SHARED
 
 
 async def test_what_the_seed_asks_for_under_a_second_schema_is_taken_over(

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from tests.api.ingesting import data_of
 from tests.chat_endpoint import ChatEndpoint, says
-from tests.extracting import PROJECTS, extract, graph, ingest_parts, replies, rows, scripted
+from tests.extracting import PROJECTS, SHARED, extract, graph, ingest_parts, replies, rows, scripted
 from tests.graphs import require_sound
 
 from whence.models import DEFAULT_PROJECT_ID
@@ -18,6 +18,7 @@ DEEP = json.loads('{"a": ' * 50 + "1" + "}" * 50)
 
 
 model, settings = scripted(lambda *_: {"objects": [ALPHA]})
+pytestmark = SHARED
 
 
 WRONG: dict[str, Any] = {

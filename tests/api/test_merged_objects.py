@@ -6,7 +6,7 @@ import httpx
 import pytest
 from tests.api.ingesting import data_of, error_of
 from tests.chat_endpoint import ChatEndpoint, says
-from tests.extracting import PROJECTS, extract, graph, ingest_parts, replies, rows, scripted
+from tests.extracting import PROJECTS, SHARED, extract, graph, ingest_parts, replies, rows, scripted
 from tests.graphs import require_sound
 
 from whence.models import DEFAULT_PROJECT_ID
@@ -26,6 +26,7 @@ SCHEMA = {
     "relationship_types": {"feeds": {"from": ["Plant"], "to": ["Grid"]}},
 }
 model, settings = scripted()
+pytestmark = SHARED
 
 
 def plant(name: str, **properties: Any) -> dict[str, Any]:

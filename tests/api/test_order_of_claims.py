@@ -9,7 +9,17 @@ import psycopg
 import pytest
 from tests.api.ingesting import DOCUMENTS, data_of, error_of, put, upload
 from tests.chat_endpoint import ChatEndpoint
-from tests.extracting import PROJECTS, extract, graph, ingest_parts, paragraphs, put_schema, replies, scripted
+from tests.extracting import (
+    PROJECTS,
+    SHARED,
+    extract,
+    graph,
+    ingest_parts,
+    paragraphs,
+    put_schema,
+    replies,
+    scripted,
+)
 from tests.files.office import docx
 from tests.graphs import require_sound
 
@@ -32,6 +42,7 @@ def told(text: str, _objects: object) -> Any:
 
 
 model, settings = scripted(told)
+pytestmark = SHARED
 
 
 def power(dsn: str) -> Any:

@@ -66,15 +66,14 @@ class StageModel(AnswerShape):
     def list_of(cls, job: Job) -> list[Self]:
         """The stages in the order in which they began. Each ends when the next one begins, the last one with the job."""
         begun = {stage: datetime.fromisoformat(at) for stage, at in job.config.get("stages", {}).items()}
-        if job.started_at is not None and (
-            "chunking" in begun or job.stage == "parsing"
-        ):  # taking a job begins it
+        # Taking a job begins its first stage.
+        if job.started_at is not None and ("chunking" in begun or job.stage == "parsing"):
             begun.setdefault("parsing", job.started_at)
         ordered = sorted(begun.items(), key=lambda each: each[1])
-        ends = [*(at for _, at in ordered[1:]), job.completed_at]
+        ends = [at for _, at in ordered[1:]] + [job.completed_at] * bool(ordered)
         return [
             cls(stage=stage, started_at=at, ended_at=end)
-            for (stage, at), end in zip(ordered, ends, strict=False)
+            for (stage, at), end in zip(ordered, ends, strict=True)
         ]
 
 

@@ -10,8 +10,10 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.middleware.cors import CORSMiddleware
+from pydantic import BaseModel
 
 from whence import __version__
+from whence.api.base import ErrorAnswer
 from whence.app import App
 from whence.settings import Settings
 from whence.store.keys import EVERYONE, Caller
@@ -163,6 +165,7 @@ def _openapi(web: FastAPI) -> dict[str, Any]:
     if web.openapi_schema is None:
         document = FastAPI.openapi(web)
         document["components"]["securitySchemes"] = _KEYS
+        _add_schemas(document["components"]["schemas"], ErrorAnswer)
         for operation in chain.from_iterable(path.values() for path in document["paths"].values()):
             operation["responses"].pop("422", None)  # bad input is 400 here
             for parameter in operation.get("parameters", ()):
@@ -171,6 +174,12 @@ def _openapi(web: FastAPI) -> dict[str, Any]:
             document["components"]["schemas"].pop(unused, None)
         web.openapi_schema = document
     return web.openapi_schema
+
+
+def _add_schemas(schemas: dict[str, Any], model: type[BaseModel]) -> None:
+    own = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas.update(own.pop("$defs", {}))
+    schemas[model.__name__] = own
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,8 @@ import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
 
+from whence.text.dates import MONTHS
+
 _DATA = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
 
 
@@ -22,4 +24,4 @@ PEOPLE_KEYS = LISTS["people_keys"] | LISTS["owner_keys"]
 NO_NAMES = LISTS["no_names"]
 NO_TERMS = LISTS["no_terms"] | NO_NAMES
 ORGANIZATION_ENDINGS = LISTS["organization_endings"]
-NO_PEOPLE = LISTS["no_people"].union(NO_NAMES, map(str.lower, ORGANIZATION_ENDINGS))
+NO_PEOPLE = LISTS["no_people"].union(NO_NAMES, MONTHS, map(str.lower, ORGANIZATION_ENDINGS))
