@@ -162,3 +162,56 @@ async def test_a_web_page_without_menus_and_link_targets(read: Reader) -> None:
     parsed = await read(page.encode(), "a.html")
     assert "The grey heron is **patient**. Call `f[0](x)`." in parsed.text
     assert not any(word in parsed.text for word in ("Home page", "Sitemap", "example.org"))
+
+
+MADE = Path(__file__).parents[1] / "files" / "made"
+"""Files by python-pptx 1.0, reportlab 5.1, Sphinx 9.0 and MkDocs with its theme Material."""
+
+
+@pytest.mark.parametrize("name", ["birds.pptx", "birds.pptx.gz"])
+async def test_notes_of_real_slides(read: Reader, name: str) -> None:
+    content = (MADE / "birds.pptx").read_bytes()
+    parsed = await read(gzip.compress(content) if name.endswith("gz") else content, name)
+    first, second, third = (parsed.text[page.start : page.end] for page in parsed.pages)
+    assert "They wait in the shallows.\n\nNotes: Mention the count of 2023: forty pairs." in first
+    assert "Notes" not in second
+    assert third.endswith("Notes: First line of notes.\nSecond line of notes.")
+
+
+async def test_hyphens_of_a_real_pdf(read: Reader) -> None:
+    text = (await read((MADE / "report.pdf").read_bytes(), "report.pdf")).text
+    for kept in (
+        "fourth-quarter rose",
+        "well-known",
+        "long-term",
+        "state-of-the-art",
+        "mother-in-law",
+        "COVID-19",
+    ):
+        assert kept in text
+    for joined in ("appendix;", "documentation"):
+        assert joined in text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "sphinx.html",
+            """# Birds of the canal\n\nThe heron waits in the shallows, as the survey of 2023 says. See also Otters.\n
+## Counts\n\nForty pairs were counted in the fourth quarter.\n\n- Otters\n\n©.""",
+        ),
+        (
+            "mkdocs.html",
+            """Skip to content\n\n# Birds of the canal\n\nThe heron waits, as the survey says.\n\n## Counts\n
+Forty pairs.\n\n Made with Material for MkDocs""",
+        ),
+    ],
+)
+async def test_menus_of_real_web_pages(read: Reader, name: str, text: str) -> None:
+    assert (await read((MADE / name).read_bytes(), name)).text.strip() == text
+
+
+async def test_a_menu_without_end_is_kept(read: Reader) -> None:
+    page = "<nav><nav>Inside.</nav>Menu.</nav><p>One.</p><div role='navigation'><p>Two.</p></body></html>"
+    assert (await read(page.encode(), "a.html")).text.split() == ["One.", "Two."]

@@ -8,25 +8,22 @@ each other after every layer; and a question does not wait for a long document.
 """
 
 import asyncio
-import gzip
 import hashlib
 import importlib.util
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
-import orjson
 
 from whence.errors import EmbeddingUnavailable
 from whence.providers.base import Embedded, in_parallel, readable
 from whence.providers.windows import averaged, even_spans
+from whence.text.word_lists import minilm_tokenizer
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -183,22 +180,10 @@ def _runs(windows: Sequence[_Window]) -> Iterator[list[int]]:
         yield from (same[start : start + at_once] for start in range(0, len(same), at_once))
 
 
-def _tokenizer_file() -> bytes:
-    packed = files("whence.providers").joinpath("data", "minilm-tokenizer.json.gz").read_bytes()
-    return gzip.decompress(packed)
-
-
-@cache
-def english_words() -> frozenset[str]:
-    """The whole words in the model's vocabulary: some twenty thousand English ones."""
-    vocabulary = orjson.loads(_tokenizer_file())["model"]["vocab"]
-    return frozenset(word for word in vocabulary if word.isalpha())
-
-
 def _tokenizer() -> "Tokenizer":
     from tokenizers import Tokenizer, pre_tokenizers
 
-    tokenizer: Tokenizer = Tokenizer.from_str(_tokenizer_file().decode())
+    tokenizer: Tokenizer = Tokenizer.from_str(minilm_tokenizer().decode())
     # Its file asks for truncation and padding to 128 tokens.
     tokenizer.no_truncation()
     tokenizer.no_padding()

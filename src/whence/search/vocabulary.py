@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
-from whence.providers.minilm import english_words
 from whence.search.bm25 import count_chunks
 from whence.search.query import quoted_words
 from whence.store import Store
 from whence.text.lexer import WORD, Lexer, plain_word, words_of
+from whence.text.word_lists import english_words
 
 _SEAM = re.compile(r"(['\u2019-])")
 """Between the parts of a word that are corrected each by itself: `Lincoln's`, `all-female`."""

@@ -1,8 +1,11 @@
 """Word lists by language, from `data/<language>.toml`."""
 
+import gzip
 import tomllib
 from functools import cache
 from importlib.resources import files
+
+import orjson
 
 FOREIGN = ("german", "french", "spanish", "italian", "dutch", "portuguese")
 """Languages besides English with a list of function words."""
@@ -16,6 +19,19 @@ def word_list(language: str, name: str) -> tuple[str, ...]:
 @cache
 def _lists(language: str) -> dict[str, str]:
     return tomllib.loads((files(__package__) / "data" / f"{language}.toml").read_text(encoding="utf-8"))
+
+
+def minilm_tokenizer() -> bytes:
+    return gzip.decompress(
+        files("whence").joinpath("providers", "data", "minilm-tokenizer.json.gz").read_bytes()
+    )
+
+
+@cache
+def english_words() -> frozenset[str]:
+    """The whole words in the local model's vocabulary: some twenty thousand English ones."""
+    vocabulary = orjson.loads(minilm_tokenizer())["model"]["vocab"]
+    return frozenset(word for word in vocabulary if word.isalpha())
 
 
 SMALL = word_list("english", "cardinals")

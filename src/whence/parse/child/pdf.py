@@ -17,6 +17,7 @@ from whence.parse.child.pdfium import texts
 from whence.parse.detect import PDF
 from whence.parse.parsed import Parsed, Refused, join_pages
 from whence.parse.shown import UNWANTED
+from whence.text.word_lists import english_words
 
 _KINDS = {"title", "heading", "paragraph", "list_item", "code", "quote", "formula", "footnote"}
 _LINE_END = re.compile(r"\r\n|[\r\n\f]")
@@ -29,6 +30,8 @@ _WORD = re.compile(r"[^\W_]+")
 _COMPOUND = re.compile(r"[^\W_]+-[^\W_]+")
 _BROKEN = re.compile("([^\\W_]+)[\ufffe\x02]([^\\W_]+)")
 """A word with the mark that pdfium leaves for a hyphen at a line's end."""
+_ENGLISH = 0.6
+"""Least share of a document's words that are in the English list (docs/parsing.md)."""
 _SURE = 4
 _DEEPEST = 6
 
@@ -63,11 +66,15 @@ def keep_hyphens(pages: Mapping[int, str]) -> dict[int, str]:
     """The pages with the hyphens at line ends that their words need: "fourth-quarter", but not "infor-mation".
 
     pdfium leaves a mark for each. A hyphen stays if the document writes the word so elsewhere, or has both parts as words and
-    not the whole, or if a capital or a digit follows.
+    not the whole, or if a capital or a digit follows. In English documents the words of the local model count, too.
     """
     rest = [_BROKEN.sub(" ", page).lower() for page in pages.values()]
+    if rest == [page.lower() for page in pages.values()]:
+        return dict(pages)
     words = {word for page in rest for word in _WORD.findall(page)}
     compounds = {word for page in rest for word in _COMPOUND.findall(page)}
+    if len(words & english_words()) > _ENGLISH * len(words):
+        words |= english_words()
 
     def mend(found: re.Match[str]) -> str:
         first, second = found.groups()

@@ -48,10 +48,10 @@ _HEAD = re.compile(r"<head\b[^>]*>.*?</head\s*>", re.IGNORECASE | re.DOTALL)
 _HEAD_PARTS = re.compile(
     r"<title\b[^>]*>.*?</title\s*>|<(?:meta|link|base)\b[^>]*>", re.IGNORECASE | re.DOTALL
 )
-_NAVIGATION = re.compile(
-    r"<(nav)\b[^>]*>.*?</\1\s*>|<(ul|ol|div)\b[^>]*\brole=[\"']?navigation\b[^>]*>.*?</\2\s*>",
-    re.IGNORECASE | re.DOTALL,
-)
+# Links to the heading that they stand in, by Sphinx and MkDocs.
+_PERMALINK = re.compile(r"<a\b[^>]*\bheaderlink\b[^>]*>[^<]*</a\s*>", re.IGNORECASE)
+_PERHAPS_MENU = re.compile(r"<(/?)(nav|ul|ol|div|section|aside|form)\b([^>]*)>", re.IGNORECASE)
+_MENU_ROLE = re.compile(r"\brole=[\"']?(?:navigation|search)\b", re.IGNORECASE)
 _TAG = re.compile(r"<(script|style)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
 _WORD = re.compile(r"\w")
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]+)", re.IGNORECASE)
@@ -167,10 +167,27 @@ def _prepare_html(content: bytes, charset: str | None) -> bytes:
     """The page in UTF-8, the only encoding that kreuzberg reads, without head and navigation."""
     said = _CHARSET.search(content, 0, _LOOK)
     page = decode(content, said=charset or (said[1].decode() if said else None))
-    body = _HEAD_PARTS.sub("", _HEAD.sub("", page, count=1))
-    without_menus = _NAVIGATION.sub("", body)
+    body = _PERMALINK.sub("", _HEAD_PARTS.sub("", _HEAD.sub("", page, count=1)))
+    without_menus = _without_menus(body)
     # A page that is all navigation, such as a table of contents, keeps it.
     return (without_menus if _WORD.search(_TAG.sub("", without_menus)) else body).encode()
+
+
+def _without_menus(page: str) -> str:
+    """The page without menus, each up to the end of its own element. One that does not end is kept."""
+    kept: list[str] = []
+    start = end = depth = 0
+    menu = ""
+    for tag in _PERHAPS_MENU.finditer(page):
+        is_end, name = bool(tag[1]), tag[2].lower()
+        if depth:
+            depth += 0 if name != menu else -1 if is_end else 1
+            if not depth:
+                kept.append(page[end:start])
+                end = tag.end()
+        elif not is_end and (name == "nav" or _MENU_ROLE.search(tag[3])):
+            menu, start, depth = name, tag.start(), 1
+    return "".join([*kept, page[end:]])
 
 
 def _read_html(prepared: bytes) -> str:
