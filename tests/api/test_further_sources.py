@@ -7,6 +7,7 @@ from tests.api.ingesting import DOCUMENTS, data_of
 from tests.chat_endpoint import ChatEndpoint
 from tests.extracting import (
     PROJECTS,
+    SHARED,
     extract,
     graph,
     ingest_parts,
@@ -28,6 +29,7 @@ SECOND = "We measured the Harbour Light again: 55 kW. The road is open, says Jan
 
 
 model, settings = scripted(lambda _, known: {"objects": [] if NAME in known else [SAID]})
+pytestmark = SHARED
 
 
 async def sources(client: httpx.AsyncClient) -> dict[str, list[tuple[str, str, str, bool]]]:

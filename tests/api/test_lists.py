@@ -7,7 +7,7 @@ import httpx
 import pytest
 from tests.api.ingesting import DOCUMENTS, data_of, error_of
 from tests.chat_endpoint import ChatEndpoint
-from tests.extracting import PROJECTS, extract, graph, ingest_parts, replies, scripted
+from tests.extracting import PROJECTS, SHARED, extract, graph, ingest_parts, replies, scripted
 from tests.graphs import require_sound
 
 from whence.models import DEFAULT_PROJECT_ID
@@ -34,6 +34,7 @@ def told(text: str, objects: dict[str, dict[str, Any]]) -> Any:
 
 
 model, settings = scripted(told)
+pytestmark = SHARED
 
 
 async def set_schema(client: httpx.AsyncClient, **more: Any) -> dict[str, Any]:

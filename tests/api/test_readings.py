@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import httpx
 from tests.api.ingesting import JOBS, data_of, error_of, ingest
-from tests.extracting import extract, ingest_parts, scripted
+from tests.extracting import SHARED, extract, ingest_parts, scripted
 
 PARTS = (
     "Alpha is the first service.",
@@ -33,6 +33,7 @@ def told(primary: str, _known: Any) -> Any:
 
 
 model, settings = scripted(told)
+pytestmark = SHARED
 
 
 async def readings(client: httpx.AsyncClient, job_id: str, **params: Any) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from tests.api.services import PARTS, told
 from tests.chat_endpoint import ChatEndpoint
 from tests.extracting import (
     PROJECTS,
+    SHARED,
     extract,
     extractions,
     graph,
@@ -21,6 +22,7 @@ from tests.graphs import require_sound
 from whence.models import DEFAULT_PROJECT_ID
 
 model, settings = scripted(told)
+pytestmark = SHARED
 
 
 async def test_an_update_reads_only_what_is_new(

@@ -8,6 +8,7 @@ from tests.api.ingesting import DOCUMENTS, data_of, ended
 from tests.chat_endpoint import ChatEndpoint
 from tests.extracting import (
     PROJECTS,
+    SHARED,
     extract,
     graph,
     ingest_parts,
@@ -25,6 +26,7 @@ SCHEMA = f"{PROJECTS}/{DEFAULT_PROJECT_ID}/schema"
 
 
 model, settings = scripted()
+pytestmark = SHARED
 
 
 def says(model: ChatEndpoint, *objects: dict[str, Any], ties: tuple[dict[str, Any], ...] = ()) -> None:
