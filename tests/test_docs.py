@@ -235,6 +235,12 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
     assert set(PAGES) <= reached
 
 
+def test_every_page_says_its_limits() -> None:
+    lists = {"README.md", "glossary.md", "http.md"}
+    for page in DOCS.glob("*.md"):
+        assert page.name in lists or "\n## Limits\n" in read(page), page
+
+
 def test_every_dependency_is_justified() -> None:
     project = tomllib.loads(read(ROOT / "pyproject.toml"))
     wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
