@@ -10,12 +10,17 @@ abbreviation; anything found in a passage that has neither is wrong, except a pa
 
 Merge suggestions: all long forms and abbreviations of all pages as objects of one type. Right is a pair that a page defines.
 
+Subjects: the questions of XQuAD with a specific answer. The answer is a value of the names in its question; told of another name of the paragraph,
+chosen by chance, it is exchanged. For grounding the two are objects of one type; for confirmation every capitalised word is a name.
+
 Paraphrases: the claims of WiCE against the sentences of their pages, for several shares of words. Right is a sentence that people
 marked as support.
 """
 
 import argparse
+import itertools
 import json
+import random
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -26,7 +31,10 @@ from benchmarks.results import Result, report
 from benchmarks.retrieval import DATA
 
 from whence.extract import paraphrase
-from whence.text.aliases import References, TypedName
+from whence.extract.evidence import ChunkEvidence, is_specific
+from whence.extract.mentions import Mentions
+from whence.text.aliases import References, TypedName, capitalised
+from whence.text.content_words import words
 from whence.text.names import fold
 from whence.text.similar_names import similar_names
 
@@ -34,6 +42,7 @@ _DEFINED = re.compile(r"([^().;:\n]{4,120})\(([A-Z][\w&/-]{1,9})\)")
 _PASSAGE = re.compile(r"\n+")
 _SHARES = (0.4, 0.5, 0.6, 0.7, 0.8)
 _KIND = "Organization"
+_LONG = 3
 
 
 def pages(data: Path) -> list[str]:
@@ -139,6 +148,43 @@ def _place(claim: dict[str, Any]) -> int | None:
     return next(at for at, (start, end) in enumerate(pairwise(starts)) if start <= found.start_offset < end)
 
 
+def subjects(data: Path) -> Iterator[Result]:
+    chance = random.Random(3)
+    asked = 0
+    kept = dict.fromkeys(itertools.product(("grounding", "confirmation"), ("right", "exchanged")), 0)
+    for text, question, answer in _answers(data / "questions" / "xquad.es.json"):
+        names = {" ".join(run.words) for run in capitalised(text)} - set(answer.split())
+        own = sorted(names & {" ".join(run.words) for run in capitalised(question)})
+        others = sorted(name for name in names if name not in question and name not in answer)
+        if not own or not others or not (is_specific(answer, answer) or len(words(answer)) >= _LONG):
+            continue
+        asked += 1
+        other = chance.choice(others)
+        objects = [TypedName(_KIND, name) for name in (*own, other)]
+        evidence = ChunkEvidence(text, [])
+        mentions = Mentions(text, [], before="", known=[], proposed=objects, find=evidence.find)
+        evidence.tell_apart(objects, mentions)
+        for which, some in (("right", own), ("exchanged", [other])):
+            kept["grounding", which] += any(evidence.find(answer, near=name) for name in some)
+            kept["confirmation", which] += any(_confirms(evidence, answer, name) for name in some)
+    for (rule, which), count in kept.items():
+        yield Result(
+            what=f"subjects: {rule}, {which} values kept", figure=f"{count} of {asked}: {count / asked:.1%}"
+        )
+
+
+def _confirms(evidence: ChunkEvidence, answer: str, name: str) -> bool:
+    return evidence.confirming(answer, of=name, name="", is_named=True) is not None
+
+
+def _answers(path: Path) -> Iterator[tuple[str, str, str]]:
+    found = json.loads(path.read_text())
+    for article in found["data"] if isinstance(found, dict) else found:
+        for paragraph in article["paragraphs"]:
+            for each in paragraph["qas"]:
+                yield paragraph["context"], each["question"], each["answers"][0]["text"]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -146,7 +192,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA.parent)
     data = parser.parse_args().data
     texts = pages(data)
-    report([*aliases(texts), *suggestions(texts), *paraphrases(data)])
+    report([*aliases(texts), *suggestions(texts), *subjects(data), *paraphrases(data)])
 
 
 if __name__ == "__main__":

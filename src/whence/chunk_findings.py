@@ -60,6 +60,14 @@ class FoundRelationship:
     quote: str | None = None
     start_offset: int | None = None
     end_offset: int | None = None
+    is_grounded: bool = True
+    """False if the chunk does not mention both ends."""
+    is_confirmed: bool = False
+    """The chunk repeats what was known."""
+
+    @property
+    def key(self) -> tuple[str, UUID | ObjectKey, UUID | ObjectKey]:
+        return self.type, self.source, self.target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -266,6 +266,8 @@ class Relationship:
     properties: dict[str, Any]
     created_at: datetime
     updated_at: datetime
+    ungrounded: bool
+    """No chunk mentions both ends."""
 
 
 OrderedBy = Literal["valid_from", "version"]
@@ -337,10 +339,13 @@ class RelationshipClaim:
     id: UUID
     relationship_id: UUID
     properties: dict[str, Any]
+    operation: Operation
     schema_number: int
     quote: str | None
     start_offset: int | None
     end_offset: int | None
+    is_grounded: bool
+    """False if the chunk does not mention both ends."""
     extracted_at: datetime
     place: Place
 

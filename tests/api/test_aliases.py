@@ -69,8 +69,12 @@ async def test_the_full_name_is_accepted_for_an_alias_in_the_chunk_with_the_alia
 ) -> None:
     assert asean["aliases"] == ["ASEAN"]
     told = data_of(await by_hand.get(f"{OBJECTS}/{asean['id']}"))
-    ((claim),) = told["sources"]["name"]
-    assert (claim["chunk_index"], claim["value"], claim["quote"]) == (1, NAME, "ASEAN")
+    assert [
+        (claim["chunk_index"], claim["operation"], claim["quote"]) for claim in told["sources"]["name"]
+    ] == [
+        (1, "created", "ASEAN"),
+        (0, "confirmed", NAME),
+    ]
     ties = rows(dsn, "SELECT quote FROM kb.relationship_provenance")
     assert ties == [("Vietnam became a member of ASEAN",)]
     require_sound(dsn)
@@ -176,7 +180,7 @@ async def test_a_noun_or_a_pronoun_is_resolved_by_the_chunk_before_and_not_kept(
     assert found["aliases"] == []
     assert rows(
         dsn, "SELECT quote FROM kb.object_provenance WHERE value = to_jsonb(%(name)s::text)", name=NAME
-    ) == [("It",)]
+    ) == [("It",), (NAME,)]
 
 
 async def test_aliases_follow_a_merge_its_undo_and_the_end_of_their_chunk(

@@ -295,7 +295,14 @@ async def test_a_restored_object_keeps_its_history_although_its_text_was_read_me
     rejected = data_of(await plants.request("DELETE", path, json=body))
     assert (rejected["reason"], rejected["author"]) == ("Wrong plant", "Ada")
     await read_again(plants, document_id)
-    await undo(plants, rejected)
+    error_of(await plants.get(path), 404, "OBJECT_NOT_FOUND")
+    gone = data_of(await plants.get(f"{path}/history"))["items"]
+    told = ("event", "property_name", "value", "quote", "chunk_id")
+    assert [[one[name] for name in told] for one in gone[:-1]] == [
+        [one[name] for name in told] for one in before
+    ]
+    assert (gone[-1]["event"], gone[-1]["author"], gone[-1]["reason"]) == ("rejected", "Ada", "Wrong plant")
+    await undo(plants, gone[-1])
     after = data_of(await plants.get(f"{path}/history"))["items"]
     assert after[: len(before)] == before
     assert [one["event"] for one in after[len(before) :]] == ["rejected", "undone"]

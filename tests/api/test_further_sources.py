@@ -1,8 +1,9 @@
 """Chunks that confirm what is known without a model's word, and what a second reading withdraws."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
+import pytest
 from tests.api.ingesting import DOCUMENTS, data_of
 from tests.chat_endpoint import ChatEndpoint
 from tests.extracting import (
@@ -84,6 +85,103 @@ async def test_history_shows_a_confirmation_once(by_hand: httpx.AsyncClient, dsn
     (ident,) = rows(dsn, "SELECT id FROM kb.graph_objects")[0]
     events = data_of(await by_hand.get(f"/api/v1/objects/{ident}/history"))["items"]
     assert [each["event"] for each in events if each["property_name"] == "power"] == ["created", "confirmed"]
+
+
+class TestWhoseValue:
+    """A value counts only in a sentence about its object."""
+
+    LYSA: ClassVar[dict[str, str]] = {"type": "Glacier", "name": "Lysa Glacier", "area": "1,200 hectares"}
+    KALVO: ClassVar[dict[str, str]] = {"type": "Glacier", "name": "Kalvo Glacier", "area": "1,200 hectares"}
+
+    @pytest.fixture
+    async def glaciers(self, by_hand: httpx.AsyncClient) -> httpx.AsyncClient:
+        await put_schema(
+            by_hand, DEFAULT_PROJECT_ID, [], Glacier={"properties": {"area": {"type": "string"}}}
+        )
+        return by_hand
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("The Lysa Glacier covers 1,200 hectares. The Kalvo Glacier is smaller.", ["created"]),
+            ("The Kalvo Glacier is smaller. The Lysa Glacier covers 1,200 hectares.", ["created"]),
+            ("The Kalvo Glacier lies in the north. It covers 1,200 hectares.", ["confirmed", "created"]),
+        ],
+    )
+    async def test_a_value_beside_another_name_confirms_nothing(
+        self, glaciers: httpx.AsyncClient, model: ChatEndpoint, dsn: str, text: str, expected: list[str]
+    ) -> None:
+        model.default = replies(lambda _, known: {"objects": [] if known else [self.KALVO]})
+        await extract(glaciers, await ingest_parts(glaciers, "The Kalvo Glacier covers 1,200 hectares."))
+        await extract(glaciers, await ingest_parts(glaciers, text))
+        found = provenance(dsn, "Kalvo Glacier")
+        assert sorted(row[2] for row in found if row[1] == "area") == expected
+
+    async def test_values_that_a_model_exchanges_between_two_objects_are_rejected(
+        self, glaciers: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+    ) -> None:
+        text = "The Lysa Glacier covers 1,200 hectares. The Kalvo Glacier lies in the west. It covers 900 hectares."
+        told = [{**self.LYSA, "area": "900 hectares"}, self.KALVO]
+        model.default = replies(lambda *_: {"objects": told})
+        job = await extract(glaciers, await ingest_parts(glaciers, text))
+        assert graph(dsn) == {"Glacier Lysa Glacier": {}, "Glacier Kalvo Glacier": {}}
+        (reading,) = data_of(await glaciers.get(f"/api/v1/jobs/{job['id']}/readings"))["items"]
+        assert [(each["where"], each["reason"]) for each in reading["rejections"]] == [
+            ("objects[0].area", "ungrounded"),
+            ("objects[1].area", "ungrounded"),
+        ]
+        assert "only the model says so of 'Kalvo Glacier'" in reading["rejections"][1]["message"]
+        model.default = replies(lambda *_: {"objects": [self.LYSA, {**self.KALVO, "area": "900 hectares"}]})
+        await extract(glaciers, await ingest_parts(glaciers, text + " Both are old."))
+        assert graph(dsn) == {
+            "Glacier Lysa Glacier": {"area": "1,200 hectares"},
+            "Glacier Kalvo Glacier": {"area": "900 hectares"},
+        }
+
+
+class TestReadBefore:
+    """Chunks that were read before the model spoke of the object."""
+
+    async def test_a_silent_first_document_becomes_a_source_when_a_later_one_speaks(
+        self, by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+    ) -> None:
+        model.default = replies(lambda text, _: {"objects": [] if text.endswith(FIRST) else [SAID]})
+        first, copy = await ingest_parts(by_hand, FIRST), await ingest_parts(by_hand, "Copy.", FIRST)
+        unread = await ingest_parts(by_hand, f"{FIRST} Nobody has read this yet.")
+        for document_id in (first, copy):
+            await extract(by_hand, document_id)
+        assert graph(dsn) == {}
+        later = await ingest_parts(by_hand, SECOND + " It is open.")
+        job = await extract(by_hand, later)
+        assert job["extraction"]["extracted"] == 1
+        found = await sources(by_hand)
+        for name, quote in (("name", NAME), ("power", "55 kW"), ("owner", "Jane Doe")):
+            assert {(each[0], each[1]) for each in found[name]} == {
+                (later, "created"),
+                (first, "confirmed"),
+                (copy, "confirmed"),
+            }
+            assert {each[2] for each in found[name]} == {quote}
+        assert [each[0] for each in found["state"]] == [later]  # a common word confirms nothing
+        assert unread not in {each[0] for claims in found.values() for each in claims}
+        impact = data_of(await by_hand.get(f"{DOCUMENTS}/{later}/deletion-impact"))
+        assert impact["objects"] == 0
+        data_of(await by_hand.delete(f"{DOCUMENTS}/{later}"))
+        assert graph(dsn) == {f"Requirement {NAME}": {"power": "55 kW", "owner": "Jane Doe"}}
+        require_sound(dsn)
+        stale = data_of(await by_hand.get(f"{PROJECTS}/{DEFAULT_PROJECT_ID}/provenance/stale"))
+        assert [each["document_id"] for each in stale["chunks"]["items"]] == [unread]
+
+    async def test_what_a_person_rejected_does_not_come_back_from_it(
+        self, by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+    ) -> None:
+        model.default = replies(lambda text, _: {"objects": [] if text.endswith(FIRST) else [SAID]})
+        await extract(by_hand, await ingest_parts(by_hand, FIRST))
+        await extract(by_hand, await ingest_parts(by_hand, SECOND))
+        (ident,) = rows(dsn, "SELECT id FROM kb.graph_objects")[0]
+        data_of(await by_hand.delete(f"/api/v1/objects/{ident}"))
+        await extract(by_hand, await ingest_parts(by_hand, f"{SECOND} Once more."))
+        assert [row[1:3] for row in provenance(dsn, NAME) if row[1] == "power"] == [("power", "created")]
 
 
 class TestReadAgain:

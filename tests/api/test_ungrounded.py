@@ -54,6 +54,30 @@ async def test_an_invented_value_is_rejected_and_shown_in_the_readings(
     assert "the primary chunk does not" in reading["rejections"][0]["message"]
 
 
+async def test_a_number_in_another_notation_is_grounded_and_quoted(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint
+) -> None:
+    told = {
+        "type": "Place",
+        "name": "Westport",
+        "rise": "12 percent",
+        "people": 1200000,
+        "cost": "5,000,000 dollars",
+    }
+    model.default = replies(lambda *_: {"objects": [told]})
+    text = "Westport has 1.2 million people. Prices in Westport rose by 12%, to $5 million."
+    job = await extract(by_hand, await ingest_parts(by_hand, text))
+    assert job["extraction"]["rejected"] == 0
+    (listed,) = data_of(await by_hand.get("/api/v1/objects", params={"project_id": PROJECT}))["items"]
+    claims = data_of(await by_hand.get(f"/api/v1/objects/{listed['id']}/provenance"))["items"]
+    assert {each["property_name"]: each["quote"] for each in claims} == {
+        "name": "Westport",
+        "rise": "12%",
+        "people": "1.2 million",
+        "cost": "$5 million",
+    }
+
+
 async def test_a_lenient_project_keeps_it_marked(by_hand: httpx.AsyncClient, dsn: str) -> None:
     job = await read(by_hand, lenient=True)
     assert job["extraction"]["rejected"] == 0

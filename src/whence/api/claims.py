@@ -123,6 +123,8 @@ class StatedClaim(Grounds):
     relationship: RelationshipRef | None
     property_name: str | None
     value: Any = Field(description="The value of the property; of a relationship its properties.")
+    operation: Operation
+    ungrounded: bool = Field(description="The chunk does not state it; the project is lenient.")
     current: bool = Field(description="The newest claim about the property or the relationship.")
 
     @classmethod
@@ -148,9 +150,10 @@ class StatedClaim(Grounds):
     def _about(
         cls, ref: ObjectRef | RelationshipRef, claim: Claim | RelationshipClaim, current: bool
     ) -> Self:
+        more: dict[str, Any] = {"current": current, "ungrounded": not claim.is_grounded}
         if isinstance(claim, Claim):
-            return cls.of(claim, kind="property", object=ref, relationship=None, current=current)
-        more = {"property_name": None, "value": claim.properties, "current": current}
+            return cls.of(claim, kind="property", object=ref, relationship=None, **more)
+        more |= {"property_name": None, "value": claim.properties}
         return cls.of(claim, kind="relationship", object=None, relationship=ref, **more)
 
 
@@ -158,6 +161,12 @@ class RelationshipClaimModel(Grounds):
     id: UUID
     relationship_id: UUID
     properties: dict[str, Any]
+    operation: Operation = Field(description="`confirmed`: the chunk repeats a known relationship.")
+    ungrounded: bool = Field(description="The chunk does not mention both ends; the project is lenient.")
+
+    @classmethod
+    def of(cls, claim: Claim | RelationshipClaim, /, **more: Any) -> Self:
+        return super().of(claim, ungrounded=not claim.is_grounded, **more)
 
 
 async def add_texts(store: Store, project_id: UUID, claims: Sequence[Source]) -> list[Source]:

@@ -76,6 +76,7 @@ class RelationshipModel(AnswerShape):
     properties: dict[str, Any]
     created_at: datetime
     updated_at: datetime
+    ungrounded: bool = Field(description="No chunk mentions both ends; the project is lenient.")
 
 
 class ConflictModel(AnswerShape):

@@ -28,7 +28,13 @@ async def exported(
         written |= {one.id for one in objects}
         yield b"".join([_line("object", one) for one in await _objects_with_sources(store, objects)])
     async for edges in _batches(store.graph.relationships.every(project_id)):
-        kept = [one for one in edges if one.source_id in written and one.target_id in written]
+        kept = [
+            one
+            for one in edges
+            if one.source_id in written
+            and one.target_id in written
+            and (include_ungrounded or not one.ungrounded)
+        ]
         yield b"".join([_line("relationship", one) for one in await _edges_with_sources(store, kept)])
 
 

@@ -73,15 +73,15 @@ async def facts_about(
     ties = await provenance.current_of_relationships(
         project_id, [one.id for one in relationships], document_ids=document_ids
     )
+    tied = {claim.relationship_id: claim for claim in ties if include_ungrounded or claim.is_grounded}
+    relationships = [one for one in relationships if one.id in tied]
     if document_ids is not None:
-        given = {claim.relationship_id: claim.properties for claim in ties}
-        relationships = [replace(one, properties=given.get(one.id, {})) for one in relationships]
-    tied = {claim.relationship_id: str(claim.place.chunk_id) for claim in ties}
+        relationships = [replace(one, properties=tied[one.id].properties) for one in relationships]
     facts = [replace(fact, named=one.id in by_name) for one in objects for fact in facts_of(one, said)]
     facts += [
         Fact(
             text=_relationship_line(one),
-            chunk_id=tied.get(one.id),
+            chunk_id=str(tied[one.id].place.chunk_id),
             named=not by_name.isdisjoint((one.source_id, one.target_id)),
         )
         for one in relationships

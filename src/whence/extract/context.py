@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from whence.models import ClaimKey
+from whence.models import ClaimKey, TieKey
 
 OPTION_NAMES = {
     "positionalCount": "positional_count",
@@ -94,6 +94,20 @@ class EarlierTie:
     source_name: str
     target_name: str
 
+    @property
+    def key(self) -> TieKey:
+        return self.type, self.source_id, self.target_id
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTie:
+    """A relationship between two known objects, and the words of a chunk that states it."""
+
+    type: str
+    source_id: UUID
+    target_id: UUID
+    quote: str
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionContext:
@@ -107,6 +121,8 @@ class ExtractionContext:
     objects: tuple[KnownObject, ...] = ()
     earlier: tuple[EarlierClaim, ...] = ()
     earlier_ties: tuple[EarlierTie, ...] = ()
+    known_ties: tuple[KnownTie, ...] = ()
+    """Relationships between the objects that other chunks state."""
 
     @property
     def chunks(self) -> tuple[ChunkText, ...]:

@@ -21,6 +21,7 @@ from whence.extract.context import (
     EarlierTie,
     ExtractionContext,
     KnownObject,
+    KnownTie,
 )
 from whence.extract.evidence import ChunkEvidence
 from whence.models import ClaimKey, EmbeddingSpace, GraphObject
@@ -137,10 +138,14 @@ async def gather(
     known |= {each.id: each for each in by_name.but_a_number if each.id not in known}
     room = max(options.related_object_count - len(known), 0)
     beside = [each for each in by_name.before if each.id not in known]
-    primary = _text(around.primary)
-    rows = await store.graph.provenance.earlier(around.project_id, around.chunk_id)
+    primary = to_text(around.primary)
+    rows = await store.graph.known_claims.earlier(around.project_id, around.chunk_id)
     earlier = tuple(EarlierClaim(*row) for row in rows)
-    ties = await store.graph.provenance.earlier_ties(around.project_id, around.chunk_id) if earlier else []
+    ties = await store.graph.known_claims.earlier_ties(around.project_id, around.chunk_id) if earlier else []
+    objects = (*known.values(), *beside[:room])
+    between = await store.graph.known_claims.quotes_between(
+        around.project_id, around.chunk_id, [each.id for each in objects]
+    )
     evidence = ChunkEvidence(primary.text, ())
     unstated = {
         (claim.object_id, claim.property_name)
@@ -149,12 +154,13 @@ async def gather(
     }
     return ExtractionContext(
         primary=primary,
-        previous=tuple(map(_text, around.previous)),
-        next=tuple(map(_text, around.next)),
-        semantic=tuple(_text(each.chunk) for each in around.chunks.semantic),
-        objects=tuple(_known(each, unstated) for each in (*known.values(), *beside[:room])),
+        previous=tuple(map(to_text, around.previous)),
+        next=tuple(map(to_text, around.next)),
+        semantic=tuple(to_text(each.chunk) for each in around.chunks.semantic),
+        objects=tuple(to_known(each, unstated) for each in objects),
         earlier=earlier,
         earlier_ties=tuple(EarlierTie(*row) for row in ties),
+        known_ties=tuple(KnownTie(*row) for row in between),
     )
 
 
@@ -182,7 +188,7 @@ async def _near(
     return [each for _, each in found]
 
 
-def _text(view: ChunkView) -> ChunkText:
+def to_text(view: ChunkView) -> ChunkText:
     # The store returns metadata as raw JSON.
     metadata = orjson.loads(orjson.dumps(view["metadata"])) or {}
     return ChunkText(
@@ -193,7 +199,7 @@ def _text(view: ChunkView) -> ChunkText:
     )
 
 
-def _known(each: GraphObject | RelatedObject, unstated: Collection[ClaimKey]) -> KnownObject:
+def to_known(each: GraphObject | RelatedObject, unstated: Collection[ClaimKey] = ()) -> KnownObject:
     return KnownObject(
         id=each.id,
         type=each.type,

@@ -34,7 +34,9 @@ class ObjectDraft:
 
 
 class Drafts:
-    def __init__(self, schema: Schema, known: Sequence[KnownObject]) -> None:
+    def __init__(
+        self, schema: Schema, known: Sequence[KnownObject], proposals: Sequence[ObjectProposal] = ()
+    ) -> None:
         self._schema = schema
         self._by_id = {each.id: each for each in known}
         self._by_key: dict[ObjectKey, KnownObject] = {(each.type, each.name_key): each for each in known}
@@ -44,6 +46,8 @@ class Drafts:
                 self._by_alias.setdefault((each.type, name_key(alias)), []).append(each)
         self._drafts: dict[Ref, ObjectDraft] = {}
         self.rejections: list[Rejection] = []
+        for proposal in proposals:
+            self.take(proposal)
 
     def all(self) -> list[ObjectDraft]:
         return list(self._drafts.values())

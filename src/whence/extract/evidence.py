@@ -1,8 +1,9 @@
 """Decides whether a value comes from the primary chunk or only from its context: other chunks, and the known objects shown with it. Pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import product
 from typing import Any, Literal
 
 from whence.extract.context import KnownObject
@@ -14,10 +15,14 @@ from whence.extract.grounding import (
     is_small_number,
     written_plainly,
 )
+from whence.extract.mentions import Mentions
+from whence.extract.name_words import SMALL_WORDS, Words
 from whence.extract.paraphrase import Sentences, names
 from whence.extract.rejections import MODEL
 from whence.extract.schema import Property
+from whence.extract.subjects import Subjects
 from whence.extract.values import is_choice, parts, same
+from whence.text.aliases import TypedName
 from whence.text.content_words import words
 from whence.text.names import fold, name_key
 from whence.text.word_lists import SMALL, TENS
@@ -34,15 +39,8 @@ _SENTENCE = 3
 """This many words do not match by chance."""
 _NUMBERS = frozenset((*SMALL[1:13], "fifteen", *TENS, "hundred", "thousand", "million", "billion"))
 
-_WORD = re.compile(r"[^\W_]+(?:\.\d+)*[+#]*")
-_NUMBER = re.compile(r"v?\d[\d.x]*", re.ASCII)
-_NO_NUMBER = r"(?!v?[0-9][0-9.x]* )"
-_NUMBER_BEHIND = re.compile(r"\s(?:version )?\(?v?\d[\d.x]*\)?\Z", re.ASCII)
-_SHORT = 3
-"""Shorter words say little."""
-_SMALL_WORDS = frozenset(
-    ["a", "an", "and", "at", "by", "for", "from", "in", "into", "of", "on", "or", "the", "to", "with"]
-)
+
+_ARTICLES = frozenset(["a", "an", "the"])
 
 
 class ChunkEvidence:
@@ -63,10 +61,15 @@ class ChunkEvidence:
         self._context_texts = tuple(context)
         self._shown = tuple(shown)
         self._around: dict[str, str | None] = {}
+        self._subjects: Subjects | None = None
+
+    def tell_apart(self, objects: Iterable[TypedName], mentions: Mentions) -> None:
+        """From now on, words about one of these objects are no evidence for another of its type."""
+        self._subjects = Subjects(self._primary, self._sentences.all, objects, mentions)
 
     def find(self, value: Any, *, near: str | None = None) -> FoundQuote | None:
-        """The span of the value in the primary chunk."""
-        return self._primary.find(value, near=near)
+        """The span of the value in the primary chunk. `near` is the name of its object."""
+        return self._primary.find(value, near=near, fits=lambda start, _: not self._is_another_s(start, near))
 
     def place(self, value: Any, *, of: str) -> FoundQuote | None:
         """The span of the value, or of the sentence that a text paraphrases. `of` is the name of its object."""
@@ -74,7 +77,12 @@ class ChunkEvidence:
         if span is not None or not isinstance(value, str):
             return span
         said = self._sentences.find(value, about=of)
-        return self._primary.span(said.start_offset, said.end_offset) if said else None
+        if said is None or self._is_another_s(said.end_offset - 1, of):
+            return None
+        return self._primary.span(said.start_offset, said.end_offset)
+
+    def _is_another_s(self, at: int, of: str | None) -> bool:
+        return bool(of and self._subjects and self._subjects.is_about_another(at, of))
 
     def naming(self, known: KnownObject, others: Sequence[KnownObject] = ()) -> FoundQuote | None:
         """The span of the object's name. A place inside a longer name, of one of the others, does not count.
@@ -91,30 +99,70 @@ class ChunkEvidence:
         is_named = span and (_is_distinctive(known.name) or known.name in (span.quote, fold(known.name)))
         return span if is_named else None
 
-    def states(self, value: Any) -> bool:
-        """Whether the primary chunk has every part of the value."""
-        return all(self.find(part) for part, _ in parts(value))
+    def states(self, value: Any, *, of: str) -> bool:
+        """Whether the primary chunk has every part of the value. `of` is the name of its object."""
+        return all(self.find(part, near=of) for part, _ in parts(value))
 
-    def confirming(self, value: Any, *, of: str, is_named: bool) -> FoundQuote | None:
-        """The words of the chunk that confirm a known value which the reply does not mention. `is_named`: the primary chunk names its object.
+    def confirming(self, value: Any, *, of: str, name: str, is_named: bool) -> FoundQuote | None:
+        """The words of the chunk that confirm a known value of the property `name` which the reply does not mention.
 
-        A specific value needs the object's name. Three content words need none; a common word is no evidence, and neither
-        is a sentence that denies the value.
+        A specific value needs a sentence about the object, and `is_named`, that the chunk names it. For three content words it is
+        enough if the sentence may be about it. A common word is no evidence, and neither is a sentence that denies the value.
         """
-        span = self.find(value, near=of)
-        if span is None or not self.states(value) or self._sentences.deny(span.start, span.end):
+        found = [self._confirming(part, of, name, is_named=is_named) for part, _ in parts(value)]
+        spans = [span for span in found if span]
+        if not spans or len(spans) < len(found):
             return None
-        long = all(len(words(written_plainly(part))) >= _SENTENCE for part, _ in parts(value))
-        specific = is_named and all(is_specific(part, span.quote) for part, _ in parts(value))
-        return span if long or specific else None
+        start, end = min(span.start for span in spans), max(span.end for span in spans)
+        return self._primary.span(start, end) if end - start <= MAX_QUOTE else spans[0]
 
-    def between(self, one: str, other: str) -> FoundQuote | None:
-        """The span from one name to the other in the primary chunk, if they are near each other."""
-        first, second = self.find(one, near=other), self.find(other, near=one)
-        if first is None or second is None:
-            return None
-        start, end = min(first.start, second.start), max(first.end, second.end)
-        return self._primary.span(start, end) if end - start <= MAX_QUOTE else None
+    def _confirming(self, part: Any, of: str, name: str, *, is_named: bool) -> FoundQuote | None:
+        is_long = len(words(written_plainly(part))) >= _SENTENCE
+
+        def fits(start: int, end: int) -> bool:
+            is_about = self._subjects.is_about(start, end, of, name) if self._subjects else None
+            quote = self._primary.text[start:end]
+            is_enough = (
+                is_about is not False if is_long else is_named and is_about and is_specific(part, quote)
+            )
+            return bool(is_enough) and not self._sentences.deny(start, end)
+
+        return self._primary.find(part, near=of, fits=fits)
+
+    def mention(self, name: str) -> FoundQuote | None:
+        """The name in the primary chunk, or else the shortest passage that has its words in any order."""
+        span = self.find(name)
+        if span is None and self._primary_words.mentions(name):
+            span = self._primary.span(*self._primary_words.passage(name))
+        return span
+
+    def between(self, one: FoundQuote, other: FoundQuote) -> FoundQuote:
+        """The shortest passage with both mentions; if that is long, the sentence of the second."""
+        pairs = product(self._all(one), self._all(other))
+        start, end = min(
+            ((min(a[0], b[0]), max(a[1], b[1])) for a, b in pairs), key=lambda each: each[1] - each[0]
+        )
+        if end - start > MAX_QUOTE:
+            start, end = next(
+                (max(each.start_offset, other.end - MAX_QUOTE), each.end_offset)
+                for each in reversed(self._sentences.all)
+                if each.start_offset <= other.start
+            )
+        return self._primary.span(start, min(end, start + MAX_QUOTE))
+
+    def repeats(self, quote: str, one: FoundQuote, other: FoundQuote) -> FoundQuote | None:
+        """The passage between two mentions that has the words of the quote, except articles, and that its sentence does not negate."""
+        wanted = _without_articles(quote)
+        for a, b in product(self._all(one), self._all(other)):
+            start, end = min(a[0], b[0]), max(a[1], b[1])
+            is_same = _without_articles(self._primary.text[start:end]) == wanted
+            if is_same and not self._sentences.deny(start, end):
+                return self._primary.span(start, end)
+        return None
+
+    def _all(self, mention: FoundQuote) -> list[tuple[int, int]]:
+        """All places with the same words."""
+        return [*self._primary.places(mention.quote), (mention.start, mention.end)]
 
     def has_words(self, text: str) -> bool:
         """Whether the primary chunk has all content words of the text, in any order."""
@@ -237,7 +285,7 @@ class ChunkEvidence:
         return [SearchableText(text) for text in self._context_texts]
 
     @cached_property
-    def _context_words(self) -> list["Words"]:
+    def _context_words(self) -> list[Words]:
         return [Words(text) for text in self._context_texts]
 
     @cached_property
@@ -268,6 +316,10 @@ def is_specific(value: Any, said: str) -> bool:
     )
 
 
+def _without_articles(text: str) -> list[str]:
+    return [word for word in fold(text).split() if word not in _ARTICLES]
+
+
 def _is_distinctive(value: Any) -> bool:
     """Whether the value has several words or a digit, and is no small number. Anything less is never specific."""
     text = str(value)
@@ -279,61 +331,6 @@ def _has_digit(text: str) -> bool:
 
 
 def _is_capitalised(said: str) -> bool:
-    words = [word for word in said.split() if word.lower() not in _SMALL_WORDS]
+    words = [word for word in said.split() if word.lower() not in SMALL_WORDS]
     firsts = [next(filter(str.isalpha, word), "") for word in words]
     return len(firsts) > 1 and all(first.isupper() for first in firsts)
-
-
-class Words:
-    """The stems of a text, to find mentions of a name, also inexact ones.
-
-    "OAuth" mentions "OAuth 2.0"; "payment gateways" and "gateway for every payment" mention "Payment Gateway". A different number
-    is a different thing: "OAuth 1.0" does not mention "OAuth 2.0", nor does "REQ-7" mention "REQ-12".
-    """
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def names(self, name: str) -> bool:
-        """Whether the text has the words of the name side by side. A number at the end may be missing, but not differ."""
-        whole, base = fold(name), _NUMBER_BEHIND.sub("", fold(name))
-        return self._has(_stems(whole)) or (base != whole and self._has(_stems(base), behind=_NO_NUMBER))
-
-    def mentions(self, name: str) -> bool:
-        """Like `names`; also if the text has all words of the name but small ones, in any order."""
-        distinctive = set(_stems(_NUMBER_BEHIND.sub("", fold(name)))) - _SMALL_WORDS
-        words = [each for each in distinctive if not _NUMBER.fullmatch(each)]
-        return self.names(name) or (len(words) > 1 and distinctive <= self._all)
-
-    def has_word_of(self, name: str) -> bool:
-        """Whether the text has a meaningful word of the name: "Jane" of "Jane Doe"."""
-        distinctive = {
-            each for each in _stems(fold(name)) if len(each) >= _SHORT and not _NUMBER.fullmatch(each)
-        }
-        return not self._all.isdisjoint(distinctive - _SMALL_WORDS)
-
-    def _has(self, stems: Sequence[str], *, behind: str = "") -> bool:
-        return bool(stems) and re.search(rf" {re.escape(' '.join(stems))} {behind}", self._line) is not None
-
-    @cached_property
-    def _line(self) -> str:
-        return f" {' '.join(_stems(fold(self._text)))} "
-
-    @cached_property
-    def _all(self) -> frozenset[str]:
-        return frozenset(self._line.split())
-
-
-def _stems(folded: str) -> list[str]:
-    return [_stem(word) for word in _WORD.findall(folded)]
-
-
-def _stem(word: str) -> str:
-    """Removes the plural alone: by a full stemmer, "authors" would mention `Authority`."""
-    if len(word) <= _SHORT:
-        return word
-    if word.endswith("ies"):
-        return word[:-3] + "y"
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-1]
-    return word.removesuffix("e")

@@ -1,14 +1,14 @@
 """Finds a value in a text: the quote and its offsets, or None.
 
 A value is searched verbatim, then regardless of typography (case, white space, dashes, quotes, ligatures). A number also matches
-`1,000`, `1.000`, `1 000` or `1 thousand`, one below a hundred also `two` or `twice`, a date also `15th of January, 2024`. With `near`, the place nearest
+`1,000`, `1.000`, `1 000` or `1 thousand`, one below a hundred also `two` or `twice`, `12 percent` also `12%`, a date also `15th of January, 2024`. With `near`, the place nearest
 to that name wins, in any notation. Numbers of list items do not count. Matches begin and end at word boundaries: 5 is not in 15.
 Nothing is guessed: paraphrases and booleans are not found.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache
@@ -17,6 +17,7 @@ from typing import Any
 from whence.text.cjk import UNSPACED
 from whence.text.dates import dates_in, read_date
 from whence.text.names import fold, name_key
+from whence.text.numbers import Figure, figures, places_of
 from whence.text.word_lists import NUMBERS, SMALL, TENS
 
 MAX_QUOTE = 500
@@ -41,9 +42,10 @@ _TIMES = {"1": "once", "2": "twice"}
 _SMALL_NUMBER = re.compile(r"-?\d{1,2}", re.ASCII)
 _BEFORE_ITEM = re.compile(r"[ \t>#*(-]*")
 _BEHIND_ITEM = re.compile(r"[.)][ \t]+\S")
-_SCALES = {3: "thousand", 6: "million", 9: "billion"}
-_DECIMALS = 2
 _IN_NUMBERS = frozenset(".,'\u2019")
+
+Fits = Callable[[int, int], bool]
+"""Whether a place counts, by its start and end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +73,14 @@ class SearchableText:
         # Built on demand: verbatim matches do not need it.
         return _folded_with_places(self.text)
 
-    def find(self, value: Any, *, near: str | None = None) -> FoundQuote | None:
-        """`near` is the name of the value's object. Of several places, the nearest to it wins."""
+    def find(self, value: Any, *, near: str | None = None, fits: Fits = lambda *_: True) -> FoundQuote | None:
+        """`near` is the name of the value's object. Of several places that fit, the nearest to it wins."""
         if isinstance(value, Mapping | list | tuple):
-            return self._find_all(value.values() if isinstance(value, Mapping) else value, near)
+            return self._find_all(value.values() if isinstance(value, Mapping) else value, near, fits)
         if value is None or isinstance(value, bool):
             return None
         places = self._places(written_plainly(value), everywhere=near is not None)
+        places = [place for place in places if fits(*place)]
         anchors = self._places(near) if near and len(places) > 1 else []
         if anchors:
             # By distance alone, the last cell of the row above could win.
@@ -85,6 +88,10 @@ class SearchableText:
             places = [place for place in places if self._row_of(place[0]) in rows] or places
             places = [min(places, key=lambda place: _distance(place, anchors))]
         return self.span(*places[0]) if places else None
+
+    def places(self, name: str) -> list[tuple[int, int]]:
+        """All places of a name."""
+        return self._all_places(name)
 
     def _row_of(self, at: int) -> int | None:
         """The start of the markdown row around a place; None outside a table."""
@@ -94,9 +101,9 @@ class SearchableText:
     def span(self, start: int, end: int) -> FoundQuote:
         return FoundQuote(quote=self.text[start:end], start=start, end=end)
 
-    def _find_all(self, values: Iterable[Any], near: str | None) -> FoundQuote | None:
+    def _find_all(self, values: Iterable[Any], near: str | None, fits: Fits) -> FoundQuote | None:
         """The span from the first to the last value found."""
-        found = [span for value in values if (span := self.find(value, near=near))]
+        found = [span for value in values if (span := self.find(value, near=near, fits=fits))]
         if not found:
             return None
         start, end = min(span.start for span in found), max(span.end for span in found)
@@ -111,8 +118,21 @@ class SearchableText:
         # "One" is often not a number, so it counts only if there is no `1`.
         if places and not (everywhere and plain != "1"):
             return places
-        in_words = self._whole(place for word in _words(plain) for place in self._all_places(word))
-        return [*places, *in_words, *self._places_of_date(plain)]
+        in_words = (place for word in _words(plain) for place in self._all_places(word))
+        in_figures = self._places_of_figures(plain)
+        return [*places, *self._whole([*in_words, *in_figures]), *self._places_of_date(plain)]
+
+    def _places_of_figures(self, plain: str) -> Iterator[tuple[int, int]]:
+        """The places of a number with its unit in other notations: `12%` of `12 percent`, `1.2 million` of `1,200,000`."""
+        wanted = figures(plain)
+        if any(each.key[-1].isdigit() for each in wanted) and not is_small_number(plain):
+            yield from (
+                place for place in places_of(wanted, self._figures) if not _joined(self.text, place[1])
+            )
+
+    @cached_property
+    def _figures(self) -> list[Figure]:
+        return figures(self.text)
 
     def _places_of_date(self, plain: str) -> list[tuple[int, int]]:
         day = read_date(plain) if _ISO_DATE.match(plain) else None
@@ -241,10 +261,6 @@ def _numbers(plain: str) -> Iterator[str]:
     for separator, point in ((",", "."), (".", ","), (" ", ","), (" ", "."), ("'", "."), ("", ",")):
         spelled = sign + grouped.replace(",", separator)
         yield f"{spelled}{point}{fraction}" if fraction else spelled
-    for zeros, scale in _SCALES.items():
-        rest = whole[-zeros:].rstrip("0")
-        if not fraction and len(whole) > zeros and len(rest) <= _DECIMALS:
-            yield f"{sign}{whole[:-zeros]}{'.' if rest else ''}{rest} {scale}"
 
 
 def _folded_with_places(text: str) -> tuple[str, list[int], list[int]]:

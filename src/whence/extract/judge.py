@@ -87,7 +87,7 @@ class Judge:
             accepted |= {
                 name: replace(found, is_confirmed=True)
                 for name, found in self._found(echoes).items()
-                if self._evidence.states(found.value)
+                if self._evidence.states(found.value, of=self._draft.name)
             }
         return known.id, FoundObject(id=known.id, properties=accepted)
 
@@ -168,7 +168,7 @@ class Judge:
         draft = self._draft
         who = self._evidence.leak(value, of=draft.name, before=before, own=draft.known, wanted=wanted)
         if who is not None:
-            return unsaid(who)
+            return unsaid(who, f"so of {draft.name!r}")
         if span or self._of_name != "context":
             return None
         is_paraphrase = not self._evidence.is_around(value, wanted)

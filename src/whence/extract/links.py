@@ -1,16 +1,17 @@
 """Turns proposed relationships into relationships between known or new objects."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 from uuid import UUID
 
 from whence.chunk_findings import FoundRelationship
+from whence.extract.context import KnownObject, KnownTie
 from whence.extract.evidence import ChunkEvidence
-from whence.extract.grounding import place_of
+from whence.extract.grounding import FoundQuote, place_of
 from whence.extract.mentions import Mentions
-from whence.extract.rejections import MODEL, Rejected, Rejection, unsaid
+from whence.extract.rejections import MODEL, Reason, Rejected, Rejection, unsaid
 from whence.extract.reply import RelationshipProposal
 from whence.extract.schema import Schema, spelled
 from whence.extract.values import fit_properties, missing
@@ -72,7 +73,7 @@ def _relationship(
     target = ends.find(proposal.target, kind.targets or tuple(schema.object_types))
     if source.ref == target.ref:
         raise Rejected("self_relationship", f"{source.name!r} would be related to itself")
-    _require_evidence(source, target, evidence, mentions)
+    span = _find_evidence(source, target, evidence, mentions)
     given, rejections = fit_properties(proposal.properties, kind, where=proposal.where)
     properties: dict[str, Any] = {}
     for each, value in given.items():
@@ -87,27 +88,60 @@ def _relationship(
     lacking = missing(properties, kind)
     if lacking:
         raise Rejected("missing_required", f"it lacks {', '.join(lacking)}")
-    span = evidence.between(*(words_for(end.type, end.name, mentions) for end in (source, target)))
     relationship = FoundRelationship(
-        type=name, source=source.ref, target=target.ref, properties=properties, **place_of(span)
+        type=name,
+        source=source.ref,
+        target=target.ref,
+        properties=properties,
+        is_grounded=span is not None,
+        **place_of(span),
     )
     return relationship, rejections
 
 
-def words_for(kind: str, name: str, mentions: Mentions) -> str:
-    """The name of an object, or the alias that the chunk has instead."""
-    span = mentions.find(kind, name)
-    return span.quote if span else name
+def confirm_ties(
+    ties: Sequence[KnownTie],
+    known: Sequence[KnownObject],
+    types: Collection[str],
+    evidence: ChunkEvidence,
+    mentions: Mentions,
+) -> list[FoundRelationship]:
+    """The known relationships of these types whose quote the primary chunk repeats, without the reply's word."""
+    found: dict[tuple[str, Ref, Ref], FoundRelationship] = {}
+    by_id = {each.id: each for each in known}
+    for tie in ties:
+        ends = by_id.get(tie.source_id), by_id.get(tie.target_id)
+        one, other = (each and mentions.find(each.type, each.name) for each in ends)
+        span = evidence.repeats(tie.quote, one, other) if one and other and tie.type in types else None
+        if span is not None:
+            found[tie.type, tie.source_id, tie.target_id] = FoundRelationship(
+                type=tie.type,
+                source=tie.source_id,
+                target=tie.target_id,
+                is_confirmed=True,
+                **place_of(span),
+            )
+    return list(found.values())
 
 
-def _require_evidence(source: Node, target: Node, evidence: ChunkEvidence, mentions: Mentions) -> None:
-    if any(end.is_touched or mentions.find(end.type, end.name) for end in (source, target)):
-        return
-    said = {evidence.of_name(end.name) for end in (source, target)}
-    if "primary" not in said and "context" in said:
-        raise Rejected("context_only", "the primary chunk speaks of neither end")
-    if "primary" not in said and not evidence.is_lenient:
-        raise Rejected("ungrounded", "the primary chunk speaks of neither end")
+def mention_of(kind: str, name: str, evidence: ChunkEvidence, mentions: Mentions) -> FoundQuote | None:
+    """The name of an object in the primary chunk, or the alias or reference that it has instead."""
+    return mentions.find(kind, name) or evidence.mention(name)
+
+
+def _find_evidence(
+    source: Node, target: Node, evidence: ChunkEvidence, mentions: Mentions
+) -> FoundQuote | None:
+    """The words that state both ends. Raises Rejected without them; a lenient project has None if the chunk mentions one end, or none is in the context."""
+    one, other = (mention_of(end.type, end.name, evidence, mentions) for end in (source, target))
+    if one and other:
+        return evidence.between(one, other)
+    lacking = source if one is None else target
+    is_around = "context" in {evidence.of_name(end.name) for end in (source, target)}
+    if evidence.is_lenient and (one or other or not is_around):
+        return None
+    reason: Reason = "context_only" if is_around else "ungrounded"
+    raise Rejected(reason, f"the primary chunk does not mention {lacking.name!r}")
 
 
 class _Ends:

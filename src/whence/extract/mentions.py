@@ -1,10 +1,9 @@
 """Where the primary chunk mentions an object: by its name, or by an alias that the context resolves. Pure."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from whence.chunk_findings import FoundAlias
 from whence.extract.context import KnownObject
-from whence.extract.evidence import ChunkEvidence
 from whence.extract.grounding import FoundQuote
 from whence.models import ObjectKey
 from whence.text.aliases import References, TypedName
@@ -20,10 +19,11 @@ class Mentions:
         before: str,
         known: Collection[KnownObject],
         proposed: Iterable[TypedName],
-        evidence: ChunkEvidence,
+        find: Callable[[str], FoundQuote | None],
     ) -> None:
+        """`find` looks for a name in the primary chunk."""
         self._primary = primary
-        self._evidence = evidence
+        self._find_name = find
         self._known = {(each.type, each.name_key): each for each in known}
         self._references = References(
             primary,
@@ -64,7 +64,7 @@ class Mentions:
     def _find(self, kind: str, name: str) -> tuple[FoundQuote | None, FoundQuote | None]:
         key = (kind, name_key(name))
         if key not in self._found:
-            span, known = self._evidence.find(name), self._known.get(key)
+            span, known = self._find_name(name), self._known.get(key)
             stored = known.aliases if known else ()
             alias = (
                 self._references.defined(name)

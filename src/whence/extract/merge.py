@@ -11,7 +11,8 @@ object's name. The context is the other chunks and the other known objects in th
 relationships are judged one by one.
 
 Confirmation. Without a mention in the reply, the chunk becomes a further source of a known object that it names, and of a known value that
-it states: a specific one if it also names the object, or one of three content words. A proposal without an `id` may also confirm a
+it states in a sentence about the object: a specific one, or one of three content words. The same holds for a known relationship if the
+chunk repeats the words of another that states it. A proposal without an `id` may also confirm a
 common word that the chunk has. A confirmation repeats the known value and changes nothing now, but may outlive the first source.
 
 Reading again. What the chunk claimed before, and its text still has, counts as read again. What it does not have is withdrawn if the
@@ -30,12 +31,12 @@ from whence.chunk_findings import (
     FoundRelationship,
     FoundValue,
 )
-from whence.extract.context import ChunkText, EarlierClaim, EarlierTie, KnownObject
+from whence.extract.context import ChunkText, EarlierClaim, EarlierTie, KnownObject, KnownTie
 from whence.extract.drafts import Drafts
 from whence.extract.evidence import ChunkEvidence
 from whence.extract.grounding import FoundQuote, place_of
 from whence.extract.judge import Judge, accumulates, elements_of
-from whence.extract.links import Node, Ref, link
+from whence.extract.links import Node, Ref, confirm_ties, link
 from whence.extract.mentions import Mentions
 from whence.extract.rejections import Rejected, Rejection
 from whence.extract.reply import ExtractionReply
@@ -61,7 +62,9 @@ class Outcome:
     def is_empty(self) -> bool:
         """Whether the chunk says nothing new."""
         found = (value for each in self.objects for value in each.properties.values())
-        return not self.relationships and all(value.is_confirmed for value in found)
+        return all(value.is_confirmed for value in found) and all(
+            each.is_confirmed for each in self.relationships
+        )
 
 
 def merge(
@@ -74,6 +77,7 @@ def merge(
     shown: Sequence[KnownObject] | None = None,
     earlier: Sequence[EarlierClaim] = (),
     earlier_ties: Sequence[EarlierTie] = (),
+    known_ties: Sequence[KnownTie] = (),
     blind: bool = False,
     lenient: bool = False,
     preceding: str = "",
@@ -86,32 +90,31 @@ def merge(
     """
     seen = () if blind else known if shown is None else shown
     evidence = ChunkEvidence(primary.text, context, seen, lenient=lenient)
-    drafts = Drafts(schema, known)
-    for proposal in reply.objects:
-        drafts.take(proposal)
+    drafts = Drafts(schema, known, reply.objects)
+    named = [TypedName(each.type, each.name) for each in drafts.all()]
     mentions = Mentions(
-        primary.text,
-        context,
-        before=preceding,
-        known=known,
-        proposed=(TypedName(each.type, each.name) for each in drafts.all()),
-        evidence=evidence,
+        primary.text, context, before=preceding, known=known, proposed=named, find=evidence.find
     )
+    evidence.tell_apart([*(TypedName(each.type, each.name) for each in known), *named], mentions)
     accepted, repeated, refused = _judge(drafts, schema, evidence, mentions, blind=blind)
     nodes = [*_new_nodes(accepted), *_known_nodes(known, accepted)]
     relationships, unlinked = link(
         reply.relationships, nodes, schema=schema, evidence=evidence, mentions=mentions
     )
     found = _add_stated(accepted, known, earlier, schema=schema, evidence=evidence, mentions=mentions)
+    again = confirm_ties(known_ties, known, schema.relationship_types, evidence, mentions)
+    said = {*(each.key for each in relationships), *(each.key for each in earlier_ties)}
     meant = {*accepted, *(end for each in relationships for end in (each.source, each.target))}
     if reply.is_cut:  # missing values may have been cut off
         earlier, earlier_ties = (), ()
     return Outcome(
         objects=tuple(found.values()),
-        relationships=relationships,
+        relationships=(*relationships, *(each for each in again if each.key not in said)),
         aliases=mentions.aliases((each.type, each.name_key) for each in nodes if each.ref in meant),
         withdrawn=withdraw(earlier, seen, found, repeated, evidence=evidence, mentions=mentions),
-        withdrawn_ties=withdraw_ties(earlier_ties, seen, relationships, evidence=evidence, mentions=mentions),
+        withdrawn_ties=withdraw_ties(
+            earlier_ties, seen, (*relationships, *again), evidence=evidence, mentions=mentions
+        ),
         rejections=(*reply.dropped, *drafts.rejections, *refused, *unlinked),
     )
 
@@ -195,7 +198,8 @@ def _confirm(
     for name, value in known.properties.items():
         items = value if isinstance(value, list) else [value]
         places = [
-            (item, evidence.confirming(item, of=known.name, is_named=named is not None)) for item in items
+            (item, evidence.confirming(item, of=known.name, name=name, is_named=named is not None))
+            for item in items
         ]
         stated = [item for item, span in places if span]
         if stated and (len(stated) == len(items) or accumulates(kind, name)):

@@ -16,8 +16,6 @@ _FEWEST = 3
 """Words of a description. Fewer say too little to tell where they come from."""
 _NOT = re.compile(r"\b(?:no|not|never|none|nor|neither|without|cannot)\b|n['\u2019]t\b", re.IGNORECASE)
 
-_DENIED = re.compile(rf"{_NOT.pattern}|\b(?:wrong|false|untrue|incorrect)\b", re.IGNORECASE)
-
 
 class Sentences:
     def __init__(self, text: str) -> None:
@@ -45,12 +43,16 @@ class Sentences:
         return max(fitting, key=lambda each: each[0])[1] if fitting else None
 
     def deny(self, start: int, end: int) -> bool:
-        """Whether the sentence of these words negates them or calls them wrong."""
+        """Whether the sentence of these words has a negation outside them."""
         for sentence, _, _ in self._all:
             if sentence.start_offset <= start < sentence.end_offset:
                 around = self._text[sentence.start_offset : start], self._text[end : sentence.end_offset]
-                return any(_DENIED.search(part) for part in around)
+                return any(_NOT.search(part) for part in around)
         return False
+
+    @property
+    def all(self) -> list[Sentence]:
+        return [sentence for sentence, _, _ in self._all]
 
     @cached_property
     def _words(self) -> frozenset[str]:

@@ -28,6 +28,7 @@ from whence.extract.context import ContextOptions, ExtractionContext, KnownObjec
 from whence.extract.context_loader import NamedObjects, Surroundings, gather, look_around, named
 from whence.extract.embedding import embed_lacking, meanwhile, store_vectors, vectors_of
 from whence.extract.extractors import ExtractionRequest, Extractor, Extractors, ReadReply, TokenUsage
+from whence.extract.further_sources import add_further_sources
 from whence.extract.imported import IMPORTED, ImportedExtractor
 from whence.extract.links import Ref
 from whence.extract.merge import merge
@@ -127,6 +128,7 @@ class _Steps:
             self.run.stop_here()  # each write checks whether the job was cancelled
             # New chunks may have come in since the last lookup.
             around = await self._chunk(around) or await self._next()
+        await add_further_sources(self.run, self.of.search, self.schema, self.number)
         await self._end()
 
     @property
@@ -223,6 +225,7 @@ class _Steps:
             reply=reading.reply,
             earlier=context.earlier,
             earlier_ties=context.earlier_ties,
+            known_ties=context.known_ties,
             blind=reading.blind,
             preceding=context.previous[0].text if context.previous else "",
             lenient=self.is_lenient,

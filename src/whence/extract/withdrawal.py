@@ -6,7 +6,7 @@ from typing import Any
 from whence.chunk_findings import FoundObject, FoundRelationship
 from whence.extract.context import EarlierClaim, EarlierTie, KnownObject
 from whence.extract.evidence import ChunkEvidence
-from whence.extract.links import Ref, words_for
+from whence.extract.links import Ref, mention_of
 from whence.extract.mentions import Mentions
 from whence.extract.values import is_among, same
 from whence.models import ClaimKey, TieKey
@@ -52,17 +52,15 @@ def withdraw_ties(
 ) -> tuple[TieKey, ...]:
     """The earlier relationships of seen objects that the reply does not repeat, and that the text does not have.
 
-    The text has a relationship if it names both ends near each other, and has the words of its type.
+    The text has a relationship if it mentions both ends and has the words of its type.
     """
     by_id = {each.id: each for each in seen}
 
     def is_stated(tie: EarlierTie) -> bool:
         source, target = by_id[tie.source_id], by_id[tie.target_id]
-        names = (
-            words_for(source.type, tie.source_name, mentions),
-            words_for(target.type, tie.target_name, mentions),
-        )
-        return evidence.between(*names) is not None and evidence.has_words(tie.type.replace("_", " "))
+        ends = ((source.type, tie.source_name), (target.type, tie.target_name))
+        one, other = (mention_of(*end, evidence, mentions) for end in ends)
+        return bool(one and other) and evidence.has_words(tie.type.replace("_", " "))
 
     def is_repeated(tie: EarlierTie) -> bool:
         return any(

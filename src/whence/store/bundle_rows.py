@@ -20,7 +20,8 @@ _CLAIM: LiteralString = """
     id, said_of, chunk_id, property_name, operation, schema_number, value, quote, start_offset, end_offset, extracted_at,
     is_grounded, elements"""
 _TIE: LiteralString = """
-    id, said_source, said_target, chunk_id, schema_number, properties, quote, start_offset, end_offset, extracted_at"""
+    id, said_source, said_target, chunk_id, schema_number, properties, quote, start_offset, end_offset, extracted_at, operation,
+    is_grounded"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +88,7 @@ TABLES: dict[LiteralString, BundleTable] = {
     ),
     "curations": BundleTable(
         columns="""id, action, subject, type, name, name_key, property_name, value, relationship_type, target_type, target_name,
-    target_key, undoes, author, reason, schema_number, created_at, undone_at""",
+    target_key, undoes, author, reason, schema_number, created_at, undone_at, subject_id""",
         own_ids=True,
     ),
     "rejected_texts": BundleTable(

@@ -123,7 +123,7 @@ class References:
 
     @cached_property
     def _runs(self) -> list["_Run"]:
-        return [run for text in self._texts for run in _capitalised(text)]
+        return [run for text in self._texts for run in capitalised(text)]
 
     def _is_name(self, run: "_Run", is_proper: bool) -> bool:
         """Whether the capital shows a name. At the start of a sentence any word has one."""
@@ -141,7 +141,7 @@ class References:
         found = {name_key(each.name) for each in alike if any(map(_loosely(each.name).search, said))}
         if place is None or found != {name_key(named.name)}:
             place = (_HE_OR_SHE if named.is_person else _IT).match(self._primary)
-            runs = [run.words for run in _capitalised(self._before[-1])]
+            runs = [run.words for run in capitalised(self._before[-1])]
             if not runs or not all(_has(_words(named.name), run) for run in runs):
                 return None
         return Alias(*place.span(1), is_lasting=False) if place else None
@@ -149,6 +149,11 @@ class References:
 
 def is_abbreviation(alias: str) -> bool:
     return sum(map(str.isupper, alias)) > 1 and " " not in alias
+
+
+def is_short_for(short: str, name: str) -> bool:
+    """Whether the name has the words side by side, or these are its initials."""
+    return short in _initials(name) or _has(_words(fold(name)), _words(fold(short)))
 
 
 def _parts(words: tuple[str, ...], is_person: bool) -> Iterator[tuple[str, ...]]:
@@ -194,7 +199,7 @@ def _is_of_another(text: str, alias: str, full: re.Pattern[str]) -> bool:
     bracketed = re.finditer(rf"(?<=\w)\W{{0,3}}\((?:the\s+)?[\"“]?{short}[\"”]?\)", text)
     spelled = re.finditer(rf"(?<!\w){short}\s?\((?:the\s+)?([^()]+)\)", text)
     return any(found.start() not in named for found in bracketed) or any(
-        not full.search(found[1]) and any(len(run.words) > 1 for run in _capitalised(found[1]))
+        not full.search(found[1]) and any(len(run.words) > 1 for run in capitalised(found[1]))
         for found in spelled
     )
 
@@ -224,7 +229,8 @@ class _Run(NamedTuple):
         return words if words and words[-1][0].isupper() else ()
 
 
-def _capitalised(text: str) -> Iterator[_Run]:
+def capitalised(text: str) -> Iterator[_Run]:
+    """Capitalised words side by side, with the numbers between them. Some words, such as "The", do not begin a name."""
     run: _Run | None = None
     for word in _WORD.finditer(text):
         is_name = word[0].lower() not in _NO_NAME and (

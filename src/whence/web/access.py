@@ -12,7 +12,7 @@ from whence.api.values import canonical_uuid
 from whence.app import App
 from whence.chat import Answer
 from whence.chat.answer import Event
-from whence.errors import DocumentNotFound, Forbidden, ProjectNotFound, Unauthorized
+from whence.errors import DocumentNotFound, Forbidden, ObjectNotFound, ProjectNotFound, Unauthorized
 from whence.ingest import Chunking
 from whence.models import DEFAULT_PROJECT_ID, Document, GraphObject, Project, project_name
 from whence.store import Store
@@ -92,6 +92,15 @@ class Access:
 
     async def graph_object(self, object_id: UUID) -> GraphObject:
         return await self.store.graph.objects.get(object_id, project_id=self.project_id)
+
+    async def corrected_object(self, object_id: UUID) -> tuple[UUID, UUID]:
+        """The project and the id of an object that may be gone, if a person corrected it."""
+        try:
+            found = await self.graph_object(object_id)
+        except ObjectNotFound:
+            objects = self.store.graph.objects
+            return await objects.project_of(object_id, project_id=self.project_id), object_id
+        return found.project_id, found.id
 
 
 async def app_of(request: Request) -> App:

@@ -87,11 +87,10 @@ class TestRelationships:
     def test_the_very_name_goes_before_one_without_its_article(self) -> None:
         there = [*KNOWN, known(UUID(int=7), "Team", "Who"), known(UUID(int=8), "Team", "The Who")]
         link = {"type": "concerns", "source": "OAuth 2.0", "target": "the Who"}
-        assert merged(self.TEXT, links=[link], there=there).relationships[0].target == UUID(int=8)
+        text = "OAuth 2.0 needs The Who."
+        assert merged(text, links=[link], there=there).relationships[0].target == UUID(int=8)
         unclear = {**link, "target": "a Who"}
-        assert reasons(merged(self.TEXT, links=[unclear], there=there)) == [
-            ("relationships[0]", "ambiguous_end")
-        ]
+        assert reasons(merged(text, links=[unclear], there=there)) == [("relationships[0]", "ambiguous_end")]
         nobody = {**link, "target": "the"}
         assert reasons(merged(self.TEXT, links=[nobody], there=there)) == [
             ("relationships[0]", "unknown_end")

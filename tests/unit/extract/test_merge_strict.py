@@ -60,7 +60,7 @@ class TestInventedValues:
 
     def test_a_property_of_a_relationship(self) -> None:
         link = {"type": "concerns", "source": "OAuth 2.0", "target": "Zitadel IdP", "since": "2019-01-01"}
-        outcome = merged(TEXT, links=[link])
+        outcome = merged(f"{TEXT} It needs Zitadel IdP.", links=[link])
         assert reasons(outcome) == [("relationships[0].since", "ungrounded")]
         assert [each.properties for each in outcome.relationships] == [{}]
 

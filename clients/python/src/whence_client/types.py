@@ -1194,6 +1194,7 @@ class RelationshipAnswer(TypedDict):
     properties: dict[str, Any]
     created_at: str
     updated_at: str
+    ungrounded: bool
     sources: list[RelationshipClaimModel]
     claim_count: int
 
@@ -1221,6 +1222,8 @@ class RelationshipClaimModel(TypedDict):
     id: str
     relationship_id: str
     properties: dict[str, Any]
+    operation: Literal['created', 'updated', 'confirmed', 'imported', 'set']
+    ungrounded: bool
 
 
 class RelationshipModel(TypedDict):
@@ -1236,6 +1239,7 @@ class RelationshipModel(TypedDict):
     properties: dict[str, Any]
     created_at: str
     updated_at: str
+    ungrounded: bool
 
 
 class RelationshipRef(TypedDict):
@@ -1477,6 +1481,8 @@ class StatedClaim(TypedDict):
     relationship: RelationshipRef | None
     property_name: str | None
     value: Any
+    operation: Literal['created', 'updated', 'confirmed', 'imported', 'set']
+    ungrounded: bool
     current: bool
 
 

@@ -6,7 +6,6 @@ Scripts without spaces are read character by character. Number words and months 
 
 import re
 import tomllib
-import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
@@ -17,7 +16,7 @@ from whence.text.cjk import UNSPACED
 from whence.text.content_words import words
 from whence.text.dates import MONTHS
 from whence.text.lexer import fold
-from whence.text.word_lists import NUMBERS, SMALL, TENS, ZEROS
+from whence.text.numbers import SCALE, SPELLED, UNITS, plain_number, spelled_number
 
 _DATA = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
 LISTS = {name: frozenset(map(fold, str(listed).split())) for name, listed in _DATA.items()}
@@ -35,10 +34,6 @@ _LINE = r"[\n-\r\x1c-\x1e\x85\u2028\u2029]"
 _STOP = re.compile(rf"[;；]|{_LINE}\s*(?:{_LINE}|[-*#•|>])")
 _PAUSE = re.compile(rf"[,:：()\[\]{{}}|、，—–\"“”«»]|{_LINE}|\s[-*#]+\s")
 
-# ASCII letters only: without case, a long s would match `s`, and the look-up of the word would fail.
-_BELOW_HUNDRED = rf"(?ai:(?:{'|'.join(TENS)})(?:(?:\s+|-)(?:{'|'.join(SMALL[1:10])}))?|{'|'.join(SMALL)})\b"
-_SCALE = rf"(?:\s+|-)(?P<scale>(?ai:{'|'.join(ZEROS)}))\b"
-_UNITS = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound"}
 _MONTHS = [name[:3] for name in MONTHS]
 _MONTH = rf"(?ai:{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in MONTHS)}|sept)\b\.?"
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -49,9 +44,9 @@ _TOKEN = re.compile(
     rf"|\b(?P<date>{_MONTH}\s+{_DAY}|{_DAY}\s+(?:of\s+)?{_MONTH})(?![\w:]|[.,]\d)(?:,?\s+(?P<in_year>\d{{4}})\b)?"
     r"|(?<![\w.,:/])(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s*(?P<half>[ap])\.?m\b"
     r"|(?P<unit>[$€£])?(?P<sign>(?<![\w.,)])[-−])?"
-    rf"(?P<number>\d+(?:[.,:/]\d+)*)(?:(?:st|nd|rd|th)\b)?(?:{_SCALE})?"
-    rf"|\b(?P<spelled>(?:{_BELOW_HUNDRED}|a(?=\s+hundred\b))(?:\s+hundred\b(?:(?:\s+and)?\s+{_BELOW_HUNDRED})?)?)"
-    rf"(?:{_SCALE.replace('scale', 'spelled_scale')})?"
+    rf"(?P<number>\d+(?:[.,:/]\d+)*)(?:(?:st|nd|rd|th)\b)?(?:{SCALE})?"
+    rf"|\b(?P<spelled>{SPELLED})"
+    rf"(?:{SCALE.replace('scale', 'spelled_scale')})?"
     rf"|(?P<word>[{UNSPACED}]|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*\d*|[%‰°$¢€£¥₠-⃏<>=≤≥≠±×÷+−?？؟])",
     re.IGNORECASE,
 )
@@ -130,11 +125,11 @@ def _keys(found: re.Match[str]) -> Iterator[str]:
     elif found["half"]:
         yield f"{int(found['hour']) % 12 + 12 * (found['half'] in 'pP')}:{found['minute'] or '00'}"
     elif found["number"]:
-        yield ("-" if found["sign"] else "") + _number(found["number"], found["scale"])
+        yield ("-" if found["sign"] else "") + plain_number(found["number"], found["scale"])
         if found["unit"]:
-            yield _UNITS[found["unit"]]
+            yield UNITS[found["unit"]]
     elif found["spelled"]:
-        yield _number(_spelled(found["spelled"]), found["spelled_scale"])
+        yield plain_number(spelled_number(found["spelled"]), found["spelled_scale"])
     elif found["word"]:
         yield from _word(fold(found["word"]))
 
@@ -145,22 +140,4 @@ def _word(word: str) -> Iterator[str]:
     elif word in _AS_WRITTEN or word.endswith(_ADVERBS):
         yield word
     else:
-        yield "⁄".join(words(word)) or _UNITS.get(word, word)  # `¼` is read as 1 and 4
-
-
-def _number(written: str, scale: str | None) -> str:
-    """Without separators and needless zeros. A version, ratio or time stays as written."""
-    digits = re.sub(r",(?=\d{3}(?!\d))", "", unicodedata.normalize("NFKC", written)).replace(",", ".")
-    whole, _, part = digits.partition(".")
-    if not (whole + part).isdigit():
-        return re.sub(r"\A0(?=\d)", "", digits)
-    zeros = ZEROS[scale.lower()] if scale else 0
-    whole, part = whole + part[:zeros].ljust(zeros, "0"), part[zeros:].rstrip("0")
-    return (whole.lstrip("0") or "0") + (f".{part}" if part else "")
-
-
-def _spelled(text: str) -> str:
-    value = 0
-    for word in re.split(r"[\s-]+", text.lower()):
-        value = max(value, 1) * 100 if word == "hundred" else value + NUMBERS.get(word, 0)
-    return str(value)
+        yield "⁄".join(words(word)) or UNITS.get(word, word)  # `¼` is read as 1 and 4

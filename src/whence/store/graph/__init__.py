@@ -11,6 +11,7 @@ from whence.store.graph import impact, write_chunk
 from whence.store.graph.conflicts import Conflicts, PropertyConflict
 from whence.store.graph.curation import Curations
 from whence.store.graph.impact import GraphImpact
+from whence.store.graph.known_claims import KnownClaims
 from whence.store.graph.ledger import Ledger
 from whence.store.graph.merges import Merges
 from whence.store.graph.objects import Objects
@@ -29,6 +30,7 @@ class Graph:
         self.objects = Objects(queries)
         self.relationships = Relationships(queries)
         self.provenance = Provenance(queries)
+        self.known_claims = KnownClaims(queries)
         self.ledger = Ledger(queries)
         self.merges = Merges(queries)
         self.conflicts = Conflicts(queries)
@@ -47,6 +49,11 @@ class Graph:
         """
         async with self._queries.joined() as tx:
             return await write_chunk.write(tx, extraction)
+
+    async def add_sources(self, extraction: ChunkExtraction) -> None:
+        """Writes confirmations by a chunk that was read before. Its readings do not change."""
+        async with self._queries.joined() as tx:
+            await write_chunk.write(tx, extraction, is_reading=False)
 
     async def deletion_impact(self, project_id: UUID, ident: UUID, *, limit: int = 100) -> GraphImpact:
         """`ident` is the id of a document or a chunk."""

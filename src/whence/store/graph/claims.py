@@ -22,8 +22,8 @@ from whence.store.pool import BoundStatement, Params, records, uuids
 COLUMNS: LiteralString = """project_id, id, said_of, chunk_id, property_name, operation, schema_number, value, quote,
     start_offset, end_offset, is_grounded, elements, extracted_at"""
 """Columns of shown and hidden claims. A shown claim also has the object."""
-TIE_COLUMNS: LiteralString = """project_id, id, said_source, said_target, chunk_id, schema_number, properties, quote,
-    start_offset, end_offset, extracted_at"""
+TIE_COLUMNS: LiteralString = """project_id, id, said_source, said_target, chunk_id, operation, schema_number, properties, quote,
+    start_offset, end_offset, is_grounded, extracted_at"""
 """The same for relationships. A shown claim also has the relationship, a hidden one its type."""
 
 # Replaces earlier claims of the chunk about the same property. A claim with an unchanged value keeps its date, because reading a
@@ -94,22 +94,26 @@ WITH sent AS (
     SELECT c.*, r.id AS relationship_id
     FROM json_to_recordset(%(given)s::json)
          AS c (id uuid, type text, source_id uuid, target_id uuid, said_source uuid, said_target uuid, properties text,
-               quote text, start_offset integer, end_offset integer)
+               quote text, start_offset integer, end_offset integer, is_confirmed boolean, is_grounded boolean)
     JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.source_id = c.source_id AND r.type = c.type
                            AND r.target_id = c.target_id
 ), replaced AS (
     DELETE FROM kb.hidden_relationship_claims h USING sent g
     WHERE h.project_id = %(project_id)s AND h.chunk_id = %(chunk_id)s AND h.said_source = g.said_source
       AND h.type = g.type AND h.said_target = g.said_target
-    RETURNING h.id, h.type, h.said_source, h.said_target, h.properties, h.extracted_at
+    RETURNING h.id, h.type, h.said_source, h.said_target, h.operation, h.properties, h.extracted_at
 ), given AS (
     SELECT %(project_id)s::uuid AS project_id, coalesce(r.id, g.id) AS id, g.type, g.relationship_id, g.said_source, g.said_target,
            %(chunk_id)s::uuid AS chunk_id, %(schema_number)s::integer AS schema_number, g.properties::jsonb AS properties,
-           g.quote, g.start_offset, g.end_offset,
+           g.quote, g.start_offset, g.end_offset, g.is_grounded,
+           coalesce(r.operation, CASE WHEN g.is_confirmed THEN 'confirmed' WHEN %(is_imported)s THEN 'imported' WHEN EXISTS (
+               SELECT FROM kb.relationship_provenance o
+               WHERE o.project_id = %(project_id)s AND o.relationship_id = g.relationship_id) THEN 'updated'
+               ELSE 'created' END) AS operation,
            coalesce(r.extracted_at, %(extracted_at)s) AS extracted_at, r.id IS NOT NULL AS is_kept
     FROM sent g
     LEFT JOIN LATERAL (
-        SELECT e.id, e.extracted_at FROM replaced e
+        SELECT e.id, e.operation, e.extracted_at FROM replaced e
         WHERE (e.type, e.said_source, e.said_target, e.properties)
             = (g.type, g.said_source, g.said_target, g.properties::jsonb) AND NOT EXISTS (
             SELECT FROM kb.relationship_provenance p
@@ -139,11 +143,14 @@ ON CONFLICT (project_id, relationship_id, chunk_id) DO UPDATE
 SET id = CASE WHEN (p.said_source, p.said_target) = (excluded.said_source, excluded.said_target)
               THEN p.id ELSE excluded.id END,
     said_source = excluded.said_source, said_target = excluded.said_target,
+    operation = CASE WHEN (p.said_source, p.said_target) <> (excluded.said_source, excluded.said_target) THEN excluded.operation
+                     WHEN p.properties = excluded.properties THEN p.operation ELSE 'updated' END,
     schema_number = excluded.schema_number, properties = excluded.properties, quote = excluded.quote,
-    start_offset = excluded.start_offset, end_offset = excluded.end_offset,
+    start_offset = excluded.start_offset, end_offset = excluded.end_offset, is_grounded = excluded.is_grounded,
     extracted_at = CASE WHEN (p.said_source, p.said_target, p.properties)
                              = (excluded.said_source, excluded.said_target, excluded.properties)
                         THEN p.extracted_at ELSE excluded.extracted_at END
+WHERE excluded.operation <> 'confirmed' OR p.operation = 'confirmed'
 """
 # A claim about a merged object does not rename the object, unless there is no other claim of a name.
 SETTLE: LiteralString = f"""
@@ -178,8 +185,8 @@ WITH claims AS (
     FROM ({settle_values("ranked")}) s GROUP BY s.object_id
 )
 UPDATE kb.relationships r
-SET properties = coalesce(s.properties, '{{}}'), created_at = t.created_at, updated_at = t.updated_at
-FROM (SELECT p.relationship_id, min(p.extracted_at) AS created_at, max(p.extracted_at) AS updated_at
+SET properties = coalesce(s.properties, '{{}}'), created_at = t.created_at, updated_at = coalesce(t.updated_at, t.created_at)
+FROM (SELECT p.relationship_id, min(p.extracted_at) AS created_at, max(p.extracted_at) FILTER (WHERE p.operation <> 'confirmed') AS updated_at
       FROM claims p GROUP BY p.relationship_id) t
 LEFT JOIN settled s ON s.object_id = t.relationship_id
 WHERE r.project_id = %(project_id)s AND r.id = t.relationship_id
@@ -297,6 +304,8 @@ def encode_tie(found: FoundRelationship) -> dict[str, Any]:
         "quote": storable(found.quote),
         "start_offset": found.start_offset,
         "end_offset": found.end_offset,
+        "is_confirmed": found.is_confirmed,
+        "is_grounded": found.is_grounded,
     }
 
 

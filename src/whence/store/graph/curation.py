@@ -31,7 +31,7 @@ from whence.store.graph.locks import (
 )
 from whence.store.graph.names import NAME, name_silent, name_unnamed
 from whence.store.graph.objects import Objects
-from whence.store.graph.set_values import is_replaced, keys_of
+from whence.store.graph.set_values import corrected_keys_of, is_replaced, keys_of
 from whence.store.pool import PagedQuery, Params, Queries, Statements, reader, records, uuids
 
 
@@ -88,15 +88,15 @@ _IN_PROJECT: LiteralString = "FROM kb.curations w WHERE w.project_id = %(project
 _OF_OBJECT: LiteralString = f"""
 FROM kb.curations w
 WHERE w.project_id = %(project_id)s AND EXISTS (
-    SELECT FROM ({keys_of("%(object_id)s")}) k
+    SELECT FROM {corrected_keys_of("%(object_id)s")} k
     WHERE (k.type, k.name_key) IN ((w.type, w.name_key), (w.target_type, w.target_key)))"""
 RECORD: LiteralString = """
 INSERT INTO kb.curations (project_id, id, action, subject, type, name, name_key, property_name, value, relationship_type,
-                          target_type, target_name, target_key, author, reason, schema_number, created_at)
+                          target_type, target_name, target_key, author, reason, schema_number, created_at, subject_id)
 SELECT %(project_id)s, %(id)s, %(action)s, %(subject)s, o.type, o.name, o.name_key, %(property_name)s, %(value)s::jsonb,
        %(relationship_type)s, e.type, e.name, e.name_key, %(author)s, %(reason)s, coalesce((
            SELECT max(p.schema_number) FROM kb.object_provenance p
-           WHERE p.project_id = %(project_id)s AND p.object_id = o.id), 1), %(now)s
+           WHERE p.project_id = %(project_id)s AND p.object_id = o.id), 1), %(now)s, o.id
 FROM kb.graph_objects o
 LEFT JOIN kb.graph_objects e ON e.project_id = %(project_id)s AND e.id = %(target_id)s
 WHERE o.project_id = %(project_id)s AND o.id = %(object_id)s
@@ -104,9 +104,9 @@ WHERE o.project_id = %(project_id)s AND o.id = %(object_id)s
 # The same subject once more, so that the entry can be read without the one it undoes.
 RECORD_UNDO: LiteralString = """
 INSERT INTO kb.curations (project_id, id, action, subject, type, name, name_key, property_name, value, relationship_type,
-                          target_type, target_name, target_key, undoes, author, reason, schema_number, created_at)
+                          target_type, target_name, target_key, undoes, author, reason, schema_number, created_at, subject_id)
 SELECT project_id, %(id)s, 'undo', subject, type, name, name_key, property_name, value, relationship_type,
-       target_type, target_name, target_key, %(undoes)s, %(author)s, %(reason)s, schema_number, %(now)s
+       target_type, target_name, target_key, %(undoes)s, %(author)s, %(reason)s, schema_number, %(now)s, subject_id
 FROM kb.curations WHERE project_id = %(project_id)s AND id = %(undoes)s
 """
 MARK: LiteralString = """

@@ -3,6 +3,7 @@
 A chunk is stale if it was last read under an older schema, was never read, or could not be read.
 """
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any, LiteralString
 from uuid import UUID
@@ -11,7 +12,7 @@ from psycopg.types.json import Jsonb
 
 from whence.chunk_findings import ChunkExtraction, Outcome
 from whence.store.graph.claims import storable
-from whence.store.pool import BoundStatement, PagedQuery, Statements, fields_of, reader
+from whence.store.pool import BoundStatement, PagedQuery, Statements, fields_of, reader, uuids
 
 PUT: LiteralString = """
 INSERT INTO kb.chunk_extractions (project_id, chunk_id, job_id, schema_number, outcome, reason, rejected, rejections,
@@ -95,6 +96,10 @@ _READ_BY_JOB = PagedQuery(
     _READINGS,
     "c.chunk_index",
 )
+AMONG_READ: LiteralString = """
+SELECT DISTINCT e.chunk_id FROM kb.chunk_extractions e
+WHERE e.project_id = %(project_id)s AND e.chunk_id = ANY(%(ids)s::uuid[]) AND e.outcome <> 'failed' ORDER BY e.chunk_id
+"""
 _stale_of = reader(
     StaleChunk,
     "chunk_id, document_id, chunk_index, characters, token_count, schema_version, outcome, schema_number",
@@ -142,6 +147,10 @@ class Ledger(Statements):
         """Chunks of the job by outcome, and the number of rejected proposals."""
         row = await self._queries.one(COUNTS, {"project_id": project_id, "job_id": job_id}) or (0,) * 4
         return dict(zip(("extracted", "empty", "failed", "rejected"), row, strict=True))
+
+    async def among_read(self, project_id: UUID, chunk_ids: Iterable[UUID]) -> list[UUID]:
+        """Those of the chunks that were read, ordered by id."""
+        return await self._queries.column(AMONG_READ, {"project_id": project_id, "ids": uuids(chunk_ids)})
 
     async def readings(
         self,

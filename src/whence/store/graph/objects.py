@@ -142,6 +142,10 @@ _LOWEST = UUID(int=0)
 _BATCH = 1000
 
 T = TypeVar("T")
+PROJECT_OF: LiteralString = """
+SELECT w.project_id FROM kb.curations w
+WHERE w.subject_id = %(object_id)s AND (%(project_id)s::uuid IS NULL OR w.project_id = %(project_id)s) LIMIT 1
+"""
 
 
 async def read_batches(
@@ -184,6 +188,15 @@ class Objects(Statements):
         if row is None:
             raise ObjectNotFound(details={"object_id": str(object_id)})
         return object_of(row)
+
+    async def project_of(self, object_id: UUID, *, project_id: UUID | None = None) -> UUID:
+        """The project of an object that was corrected and may be gone."""
+        found: UUID | None = await self._queries.value(
+            PROJECT_OF, {"object_id": object_id, "project_id": project_id}
+        )
+        if found is None:
+            raise ObjectNotFound(details={"object_id": str(object_id)})
+        return found
 
     async def many(self, project_id: UUID, ids: Iterable[UUID]) -> list[GraphObject]:
         """The existing ones, ordered by id."""

@@ -11,7 +11,7 @@ from whence.store.graph.objects import COLUMNS as OBJECT_COLUMNS
 from whence.store.graph.objects import object_of
 from whence.store.graph.order import AS_OF, HIDDEN, JOIN_DOCUMENT, NEWEST_FIRST, rank, with_hidden_lists
 from whence.store.graph.rejected_claims import rejects_claim
-from whence.store.graph.set_values import is_set, keys_of, set_values_of
+from whence.store.graph.set_values import corrected_keys_of, is_set, keys_of, set_values_of
 from whence.store.pool import PagedQuery, Row, Statements, reader, uuids
 
 # The page that the quote begins on: the last page with text that begins before it. Without a quote, the first page of the chunk.
@@ -99,31 +99,14 @@ CROSS JOIN LATERAL (
     WHERE t.is_active AND {rejects_claim("p", "p")}
     ORDER BY w.id DESC LIMIT 1) t
 WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s"""
-EARLIER: LiteralString = """
-SELECT p.object_id, p.said_of, coalesce(m.name, o.name), p.property_name, p.value
-FROM kb.object_provenance p
-JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = p.object_id
-LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = p.said_of
-WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s
-"""
-EARLIER_TIES: LiteralString = """
-SELECT r.type, r.source_id, r.target_id, p.said_source, p.said_target, coalesce(a.name, s.name), coalesce(b.name, t.name)
-FROM kb.relationship_provenance p
-JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.id = p.relationship_id
-JOIN kb.graph_objects s ON s.project_id = %(project_id)s AND s.id = r.source_id
-JOIN kb.graph_objects t ON t.project_id = %(project_id)s AND t.id = r.target_id
-LEFT JOIN kb.object_merges a ON a.project_id = %(project_id)s AND a.dropped_id = p.said_source
-LEFT JOIN kb.object_merges b ON b.project_id = %(project_id)s AND b.dropped_id = p.said_target
-WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s
-"""
-_TIE: LiteralString = """p.id, p.relationship_id, p.properties, p.schema_number, p.quote, p.start_offset, p.end_offset,
-       p.extracted_at,"""
-# The newest of each relationship.
+_TIE: LiteralString = """p.id, p.relationship_id, p.properties, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
+       p.is_grounded, p.extracted_at,"""
+# The newest of each relationship, a grounded one first.
 CURRENT_OF_RELATIONSHIP: LiteralString = f"""
 SELECT {_TIE} {PLACE}
 FROM (SELECT DISTINCT ON (p.relationship_id) p.* FROM kb.relationship_provenance p {JOIN_DOCUMENT}
       WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s) AND {_WITHIN}
-      ORDER BY p.relationship_id, {NEWEST_FIRST}) p {JOIN_DOCUMENT}
+      ORDER BY p.relationship_id, p.is_grounded DESC, {NEWEST_FIRST}) p {JOIN_DOCUMENT}
 ORDER BY p.relationship_id
 """
 _BY_SOURCE: LiteralString = """p.chunk_id IN (
@@ -158,12 +141,19 @@ SELECT {_TIE} {PLACE}
 FROM kb.relationship_provenance p {JOIN_DOCUMENT}
 WHERE p.project_id = %(project_id)s AND p.id = ANY(%(ids)s)
 """
+_KEYS: LiteralString = corrected_keys_of("%(object_id)s")
 _EVENTS: LiteralString = f"""
 FROM (SELECT p.extracted_at AS happened_at, p.id, p.operation AS event, p.property_name, p.value,
              'v' || p.schema_number AS schema_version, p.quote,
              p.chunk_id, c.document_id, NULL::uuid AS dropped_id, NULL::text AS dropped_name,
              NULL::text AS author, NULL::text AS reason
       FROM {_ALL} p
+      JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
+      UNION ALL
+      SELECT p.extracted_at, p.id, p.operation, p.property_name, p.value, 'v' || p.schema_number, p.quote, p.chunk_id,
+             c.document_id, NULL, NULL, NULL, NULL
+      FROM {_KEYS} k
+      JOIN kb.rejected_claims p ON p.project_id = %(project_id)s AND p.type = k.type AND p.name_key = k.name_key
       JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
       UNION ALL
       SELECT m.merged_at, m.id, 'merged', NULL, NULL, NULL, NULL, NULL, NULL, m.dropped_id, m.name, NULL, NULL
@@ -174,7 +164,7 @@ FROM (SELECT p.extracted_at AS happened_at, p.id, p.operation AS event, p.proper
              w.property_name, w.value, NULL, NULL, NULL, NULL, NULL, NULL, w.author, w.reason
       FROM kb.curations w
       WHERE w.project_id = %(project_id)s AND EXISTS (
-          SELECT FROM ({keys_of("%(object_id)s")}) k
+          SELECT FROM {_KEYS} k
           WHERE (k.type, k.name_key) IN ((w.type, w.name_key), (w.target_type, w.target_key)))) e"""
 _CHUNKS_OF_OBJECT: LiteralString = f"""
 FROM (SELECT q.chunk_id, array_agg(q.property_name ORDER BY q.property_name) AS property_names,
@@ -223,7 +213,7 @@ def _to_rejected(row: Row) -> Claim:
 
 
 def _to_relationship_claim(row: Row) -> RelationshipClaim:
-    return _tie_of((*row[:8], _place_of(row[8:])))
+    return _tie_of((*row[:10], _place_of(row[10:])))
 
 
 def _to_mention(row: Row) -> Mention:
@@ -343,18 +333,10 @@ class Provenance(Statements):
         params = {"project_id": project_id, "ids": ids, "property_name": property_name}
         return [_to_set_value(row) for row in await self._queries.all(SET_VALUES, params)]
 
-    async def earlier(self, project_id: UUID, chunk_id: UUID) -> list[Row]:
-        """The claims of a chunk: the object, the object it means, that one's name, the property and its value."""
-        return await self._queries.all(EARLIER, {"project_id": project_id, "chunk_id": chunk_id})
-
-    async def earlier_ties(self, project_id: UUID, chunk_id: UUID) -> list[Row]:
-        """The relationships that a chunk claims: type, both ends, both ends as they were meant, and their names."""
-        return await self._queries.all(EARLIER_TIES, {"project_id": project_id, "chunk_id": chunk_id})
-
     async def history(
         self, project_id: UUID, object_id: UUID, *, limit: int, offset: int
     ) -> tuple[list[Event], int]:
-        """Claims about it, merges into it, and corrections of it, the oldest first."""
+        """Claims about it, also rejected ones, merges into it, and corrections of it, the oldest first. The object may be gone."""
         params = {"project_id": project_id, "object_id": object_id}
         return await self._queries.page(_HISTORY, params, limit=limit, offset=offset)
 
@@ -393,7 +375,7 @@ class Provenance(Statements):
         *,
         document_ids: Sequence[UUID] | None = None,
     ) -> list[RelationshipClaim]:
-        """The newest claim of each, with `document_ids` of those documents."""
+        """The newest claim of each, a grounded one first; with `document_ids` of those documents."""
         within = None if document_ids is None else uuids(document_ids)
         params = {"project_id": project_id, "ids": list(relationship_ids), "document_ids": within}
         rows = await self._queries.all(CURRENT_OF_RELATIONSHIP, params)

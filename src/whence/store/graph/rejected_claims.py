@@ -225,13 +225,15 @@ WITH found AS (
     SELECT g.*, %(project_id)s::uuid AS project_id, %(chunk_id)s::uuid AS chunk_id, %(schema_number)s::integer AS schema_number,
            %(extracted_at)s::timestamptz AS extracted_at
     FROM (SELECT g.place, g.id, g.type, g.said_source, g.said_target, g.properties::jsonb AS properties, g.quote,
-                 g.start_offset, g.end_offset, coalesce(s.type, g.source_type) AS source_type,
+                 g.start_offset, g.end_offset, g.is_grounded, CASE WHEN g.is_confirmed THEN 'confirmed' ELSE 'created' END AS operation,
+                 coalesce(s.type, g.source_type) AS source_type,
                  coalesce(s.name, g.source_key) AS source_name, coalesce(s.name_key, g.source_key) AS source_key,
                  coalesce(e.type, g.target_type) AS target_type, coalesce(e.name, g.target_key) AS target_name,
                  coalesce(e.name_key, g.target_key) AS target_key
           FROM json_to_recordset(%(given)s::json)
                AS g (place integer, id uuid, type text, said_source uuid, said_target uuid, source_type text, source_key text,
-                     target_type text, target_key text, properties text, quote text, start_offset integer, end_offset integer)
+                     target_type text, target_key text, properties text, quote text, start_offset integer, end_offset integer,
+                     is_confirmed boolean, is_grounded boolean)
           LEFT JOIN {KEYS} s ON s.id = g.said_source
           LEFT JOIN {KEYS} e ON e.id = g.said_target) g
     JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = %(chunk_id)s

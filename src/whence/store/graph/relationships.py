@@ -11,7 +11,11 @@ from whence.store.graph.objects import Objects, read_batches
 from whence.store.pool import PagedQuery, Queries, Row, Statements, reader, uuids
 
 _COLUMNS: LiteralString = """r.project_id, r.id, r.type, r.source_id, s.type, s.name, r.target_id, t.type, t.name, r.properties,
-       r.created_at, r.updated_at"""
+       r.created_at, r.updated_at, EXISTS (
+           SELECT FROM kb.relationship_provenance u
+           WHERE u.project_id = r.project_id AND u.relationship_id = r.id AND NOT u.is_grounded) AND NOT EXISTS (
+           SELECT FROM kb.relationship_provenance g
+           WHERE g.project_id = r.project_id AND g.relationship_id = r.id AND g.is_grounded)"""
 _FROM: LiteralString = """
 FROM kb.relationships r
 JOIN kb.graph_objects s ON s.project_id = r.project_id AND s.id = r.source_id

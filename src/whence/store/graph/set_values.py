@@ -22,6 +22,16 @@ def keys_of(object_id: LiteralString, project: LiteralString = PROJECT) -> Liter
     WHERE merged_object.project_id = {project} AND merged_object.object_id = {object_id}"""
 
 
+def corrected_keys_of(object_id: LiteralString) -> LiteralString:
+    """The same without the times. The names of an object that is gone are those of its corrections."""
+    return f"""(
+    SELECT n.type, n.name_key FROM ({keys_of(object_id)}) n
+    UNION
+    SELECT s.type, s.name_key FROM kb.curations s
+    WHERE s.project_id = {PROJECT} AND s.subject_id = {object_id} AND NOT EXISTS (
+        SELECT FROM kb.graph_objects o WHERE o.project_id = {PROJECT} AND o.id = {object_id}))"""
+
+
 def is_replaced(keys: LiteralString) -> LiteralString:
     """Whether a later word counts, for an alias `w` of `kb.curations` that is a value set by a person. `keys` are those of its object."""
     return f"""EXISTS (

@@ -109,8 +109,8 @@ class WrittenChunk:
     """Number of claims that a person rejected before."""
 
 
-async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
-    """Writes objects, relationships, their claims and the ledger's row, in a transaction of its own for each chunk."""
+async def write(tx: Queries, extraction: ChunkExtraction, *, is_reading: bool = True) -> WrittenChunk:
+    """Writes objects, relationships, their claims and, for a reading, the ledger's row, in a transaction of its own for each chunk."""
     source, given_rejected = fields_of(extraction), extraction.rejected
     held, content, extraction = await retry_races(tx, lambda attempt: _lock(attempt, extraction))
     found = [_resolve_end(held, item.ref) for item in extraction.objects]
@@ -138,7 +138,7 @@ async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
         await name_unnamed(tx, extraction.project_id, lost)
         written, about = [], about | lost
     settled = claims.settle(extraction.project_id, about, {*parted, *(tie.id for tie in given)})
-    await tx.together([*written, *settled, ledger.put(extraction)])
+    await tx.together([*written, *settled, *([ledger.put(extraction)] if is_reading else [])])
     return WrittenChunk(
         objects=tuple(None if end is None else end.object_id for end in found),
         themselves=tuple(end.said if end and end.said == end.object_id else None for end in found),
@@ -260,7 +260,7 @@ async def _name_ends(
         PropertyClaim(
             of=end,
             property_name=NAME,
-            operation="updated",
+            operation="confirmed" if tie.found.is_confirmed else "updated",
             found=_found_alias(names[end.said], called[end.said])
             if end.said in called
             else found_name_of_end(names[end.said], tie.found.quote, tie.found.start_offset, content),

@@ -127,10 +127,10 @@ async def reject_relationship(access: Writer, relationship_id: PathId, why: Why)
 async def list_object_curations(
     access: Reader, object_id: PathId, page: PagedByCursor
 ) -> Enveloped[Listing[CurationModel]]:
-    """List the corrections of an object and its relationships, the newest first."""
-    found = await access.graph_object(object_id)
+    """List the corrections of an object and its relationships, the newest first; also if a person rejected the object."""
+    project_id, ident = await access.corrected_object(object_id)
     entries, total = await access.store.graph.curations.page(
-        found.project_id, object_id=found.id, limit=page.fetched, offset=page.offset, after=page.after
+        project_id, object_id=ident, limit=page.fetched, offset=page.offset, after=page.after
     )
     return listed(CurationModel, entries, total, page)
 

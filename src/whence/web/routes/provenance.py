@@ -169,13 +169,13 @@ async def list_object_chunks(
 async def list_object_history(
     access: Reader, object_id: PathId, page: Paged
 ) -> Enveloped[Listing[EventModel]]:
-    """List the changes of an object, the oldest first.
+    """List the changes of an object, the oldest first; also if a person rejected the object.
 
     Claims whose chunk is gone are not in it.
     """
-    found = await access.graph_object(object_id)
+    project_id, ident = await access.corrected_object(object_id)
     events, total = await access.store.graph.provenance.history(
-        found.project_id, found.id, limit=page.limit, offset=page.offset
+        project_id, ident, limit=page.limit, offset=page.offset
     )
     return listed(EventModel, events, total, page)
 
