@@ -15,7 +15,7 @@ HASHED := --require-hashes --only-binary :all: -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-clients clients-table test-lightrag lightrag-exchange check format test-histories soak bench bench-chunking bench-embedding bench-ingest bench-search bench-peers bench-extract demo docs http-docs reference-vectors client ui ui-check audit sbom wheel lock clean
+.PHONY: help setup run test test-clients clients-table test-lightrag lightrag-exchange check format test-histories soak bench bench-chunking bench-embedding bench-ingest bench-search bench-peers bench-extract bench-ui demo docs http-docs reference-vectors client ui ui-check audit sbom wheel lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -143,6 +143,10 @@ bench-search: $(VENV)/.dev ## measure how good search is, and what it costs besi
 
 bench-extract: $(VENV)/.dev ## measure what extraction with context is worth, and what it costs beside its model
 	@$(BIN)/python -m benchmarks.extraction $(ARGS)
+
+bench-ui: $(VENV)/.dev ## measure the web pages in Chromium: script, first words, highlighted page, long list, large graph
+	@$(build_pages)
+	@$(BIN)/python -m benchmarks.ui
 
 demo: $(VENV)/.run ## load a demo document, show the chunk API with curl's requests, grow a graph, ask, write an evidence file
 	@$(BIN)/python examples/demo.py

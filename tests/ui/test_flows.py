@@ -324,8 +324,8 @@ async def test_the_source_of_the_graph_shows_its_objects(site: Site) -> None:
 async def test_a_small_screen_has_the_type_and_the_whole_form(site: Site) -> None:
     page = await site.open("/documents", viewport={"width": 380, "height": 780})
     row = page.locator(".rows-row", has_text="report.pdf")
-    await expect(row.locator(".type")).to_have_text("PDF")
-    await expect(row.locator(".type")).to_be_visible()
+    await expect(row.locator(".kind")).to_contain_text("PDF")
+    await expect(row.locator(".kind")).to_be_visible()
     await page.click("text=Add documents")
     ends = (
         "[...document.querySelectorAll('dialog, dialog *')].map((one) => one.getBoundingClientRect().right)"

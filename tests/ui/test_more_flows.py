@@ -200,6 +200,28 @@ async def test_older_conversations(site: Site, dsn: str) -> None:
 
 
 @pytest.mark.usefixtures("graph")
+async def test_a_phone_has_a_drawer_and_sheets(site: Site) -> None:
+    page = await site.open("/jobs?project=settling", viewport={"width": 380, "height": 780})
+    jobs = page.locator(".rows-row", has_text="old.md")
+    await expect(jobs.locator(".kind")).to_have_text(["extraction", "ingest"])
+    sheet = page.locator(".object-panel")
+    for path in ("/jobs", "/graph?view=table"):
+        await page.goto(f"{site.url}{path}{'&' if '?' in path else '?'}project=settling")
+        await page.click(".rows-row a")
+        await expect(sheet.locator("h2").first).to_be_visible()
+        box = await sheet.bounding_box()
+        assert box
+        assert (box["x"], box["width"], box["y"] + box["height"]) == (0, 380, 780)
+    await page.goto(f"{site.url}/?project=settling")
+    drawer = page.locator(".drawer")
+    for is_by_key in (True, False):
+        await page.click(".conversations summary")
+        await expect(drawer).to_be_in_viewport()
+        await (page.keyboard.press("Escape") if is_by_key else page.mouse.click(370, 400))
+        await expect(drawer).not_to_be_visible()
+
+
+@pytest.mark.usefixtures("graph")
 async def test_what_differs_is_settled(site: Site) -> None:
     page = await site.open("/graph?project=settling&view=issues")
     differs = page.locator("section.property", has_text="Harbour Master: expiration")

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { Dialog } from "./components/Dialog";
 import { Evidence } from "./components/Evidence";
-import { Empty, Failed } from "./components/States";
+import { Empty, Failed, Loading } from "./components/States";
 import { shown } from "./state/evidence";
 import { helpOpen, KEYS } from "./state/keyboard";
 import { key, lockedOut } from "./state/key";
@@ -43,7 +43,7 @@ export function App() {
               </p>
             </Empty>
           ) : (
-            projects.value && <Page key={project.value?.id} />
+            (projects.value && <Page key={project.value?.id} />) || <Loading lines={10} page />
           )}
         </main>
         <Evidence />
@@ -62,7 +62,7 @@ function Page() {
   );
   if (loaded.error) return <Failed error={loaded.error} retry={() => location.reload()} />;
   const Shown = loaded.data?.default;
-  return Shown && <Shown {...props} />;
+  return Shown ? <Shown {...props} /> : <Loading lines={10} page />;
 }
 
 function Header() {

@@ -34,6 +34,16 @@ export async function take<T extends Answered>(call: Promise<T>): Promise<DataOf
   return (answer.data as { data: DataOf<T> }).data;
 }
 
+/** What a request gives, or null if the server has no such thing. */
+export async function ifThere<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}
+
 /** Like `send`, for what the typed client cannot express: streams, files, forms. */
 export const raw = (path: string, init?: RequestInit): Promise<Response> => whence.raw(path, init);
 

@@ -1,4 +1,4 @@
-import { api, ApiError, take, type Chunk, type Schemas } from "../api/client";
+import { api, ApiError, ifThere, take, type Chunk, type Schemas } from "../api/client";
 import { spanOf, type Span } from "../state/spans";
 import { close, isWhole, shown, type Place } from "../state/evidence";
 import { useScrollTo } from "../state/image";
@@ -38,19 +38,19 @@ async function find(place: Place, signal: AbortSignal): Promise<Found> {
   const params = { path: { chunk_id: place.chunkId ?? "" } };
   const [there, chunk, claims] = await Promise.all([
     look(place, signal),
-    place.chunkId ? take(api.GET("/api/v1/chunks/{chunk_id}", { params, signal })).catch(() => null) : null,
+    place.chunkId ? ifThere(take(api.GET("/api/v1/chunks/{chunk_id}", { params, signal }))) : null,
     place.chunkId
-      ? take(
-          api.GET("/api/v1/chunks/{chunk_id}/claims", {
-            params: { ...params, query: { limit: 20 } },
-            signal,
-          }),
+      ? ifThere(
+          take(
+            api.GET("/api/v1/chunks/{chunk_id}/claims", {
+              params: { ...params, query: { limit: 20 } },
+              signal,
+            }),
+          ),
         )
-          .then((page) => page.items)
-          .catch(() => [])
-      : [],
+      : null,
   ]);
-  return { place, ...there, chunk, claims };
+  return { place, ...there, chunk, claims: claims?.items ?? [] };
 }
 
 /** The right pane: where something came from. It is closed by Esc and stepped through by the arrow keys. */

@@ -4,6 +4,7 @@ import type { Box } from "../text/blocks";
 import { usePageImage, useScrollTo } from "../state/image";
 import { zoom } from "../state/zoom";
 import { PageText, type OnText } from "./PageText";
+import { Failed } from "./States";
 
 const WIDTH = 1200;
 /** The widest picture that the server draws. */
@@ -38,16 +39,18 @@ export function PageImage({
   children?: ComponentChildren;
 }) {
   const { width, height } = page;
-  const { url, error } = usePageImage(documentId, page.page, version, zoom.value > 1 ? LARGE : WIDTH);
+  const picture = usePageImage(documentId, page.page, version, zoom.value > 1 ? LARGE : WIDTH);
+  const { url, error } = picture;
   const first = page.rects?.[0];
   const scroll = useScrollTo<HTMLDivElement>(
     `${documentId} ${page.page} ${first?.x0} ${first?.y0} ${zoom.value}`,
   );
   if (error)
     return (
-      <p class="quiet">
-        The picture of page {page.page} cannot be shown: {error.message}
-      </p>
+      <div>
+        <p class="quiet">The picture of page {page.page} cannot be shown.</p>
+        <Failed error={error} retry={picture.reload} />
+      </div>
     );
   return (
     <figure class="page" style={{ aspectRatio: width && height ? `${width} / ${height}` : "210 / 297" }}>

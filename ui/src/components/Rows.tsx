@@ -2,7 +2,10 @@ import type { ComponentChildren } from "preact";
 import type { Paged } from "../state/paged";
 import { query, setQuery } from "../state/router";
 import { useRows } from "../state/viewport";
-import { Failed, Loading } from "./States";
+import { Failed } from "./States";
+
+/** Rows of the skeleton, before the number is known. */
+const BONES = 10;
 
 /** A long table: only the rows in view exist, only their pages are read. */
 export function Rows<T>(props: {
@@ -22,18 +25,21 @@ export function Rows<T>(props: {
   const { of, height = 48 } = props;
   const { ref, from, to } = useRows(of.total ?? 0, height);
   if (of.error && of.total === null) return <Failed error={of.error} retry={of.reload} />;
-  if (of.total === null) return <Loading lines={8} />;
   if (of.total === 0) return <>{props.empty}</>;
-  of.need(from, Math.max(from, to - 1));
-  const shown = Array.from({ length: to - from }, (_, i) => from + i);
+  const isLoading = of.total === null;
+  const total = of.total ?? BONES;
+  if (!isLoading) of.need(from, Math.max(from, to - 1));
+  const [first, end] = isLoading ? [0, BONES] : [from, to];
+  const shown = Array.from({ length: end - first }, (_, i) => first + i);
   return (
     <>
       {of.error && <Failed error={of.error} retry={of.reload} />}
       <div
-        class="rows"
+        class={isLoading ? "rows loading" : "rows"}
         role="table"
+        aria-busy={isLoading}
         aria-label={props.label}
-        aria-rowcount={of.total + 1}
+        aria-rowcount={of.total === null ? -1 : of.total + 1}
         style={{ "--columns": props.columns, "--narrow": props.narrow ?? "minmax(0, 1fr) 5.25rem 5rem" }}
       >
         <div role="rowgroup">
@@ -43,7 +49,7 @@ export function Rows<T>(props: {
             ))}
           </div>
         </div>
-        <div ref={ref} role="rowgroup" class="rows-body" style={{ height: `${of.total * height}px` }}>
+        <div ref={ref} role="rowgroup" class="rows-body" style={{ height: `${total * height}px` }}>
           {shown.map((index) => {
             const item = of.at(index);
             return (
@@ -104,5 +110,18 @@ export function Cell({
     <div role="cell" class={name} title={title}>
       {children}
     </div>
+  );
+}
+
+/** The second line of a name: why it failed, and on a small screen, which has no column for it, its kind. */
+export function Under({ kind, reason }: { kind: string; reason?: string | null }) {
+  return (
+    <span class={`quiet under${reason ? " reason" : ""}`} title={reason ?? undefined}>
+      <span class="kind">
+        {kind}
+        {reason && ": "}
+      </span>
+      {reason}
+    </span>
   );
 }

@@ -1,17 +1,20 @@
 import type { ComponentChildren } from "preact";
 import type { ApiError } from "../api/client";
 import type { Resource } from "../state/resource";
+import { withQuery } from "../state/router";
 
 /** A resource in its four states: loading, empty, failed, there. */
 export function Show<T>(props: {
   of: Resource<T>;
   lines?: number;
+  /** Instead of lines, where what comes has another form. */
+  skeleton?: ComponentChildren;
   empty?: (data: T) => ComponentChildren | false;
   children: (data: T) => ComponentChildren;
 }) {
   const { data, error, reload } = props.of;
   if (error && data === null) return <Failed error={error} retry={reload} />;
-  if (data === null) return <Loading lines={props.lines} />;
+  if (data === null) return <>{props.skeleton ?? <Loading lines={props.lines} />}</>;
   const nothing = props.empty?.(data);
   return (
     <>
@@ -21,9 +24,10 @@ export function Show<T>(props: {
   );
 }
 
-export function Loading({ lines = 4 }: { lines?: number }) {
+/** Bones of the size of what comes; `page` has the margins of a whole page. */
+export function Loading({ lines = 4, page = false }: { lines?: number; page?: boolean }) {
   return (
-    <div class="loading" role="status">
+    <div class={page ? "loading page-body" : "loading"} role="status">
       <span class="visually-hidden">Loading</span>
       {Array.from({ length: lines }, (_, i) => (
         <div key={i} class="bone" />
@@ -48,6 +52,19 @@ export function Empty({
       <Heading>{title}</Heading>
       {children}
     </div>
+  );
+}
+
+/** Nothing passes the filters of the address, and the button that clears them. */
+export function NoMatch({ what, names }: { what: string; names: readonly string[] }) {
+  return (
+    <Empty title={`No ${what} matches`}>
+      <p>
+        <a class="button" href={withQuery(Object.fromEntries(names.map((one) => [one, null])))}>
+          Clear the filters
+        </a>
+      </p>
+    </Empty>
   );
 }
 

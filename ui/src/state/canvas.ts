@@ -4,10 +4,13 @@ import { useEffect, useRef } from "preact/hooks";
 import Sigma from "sigma";
 import type { Edge, Node } from "./graph";
 import type { Laid, ToLay } from "./layout.worker";
+import { drawLabels, type Labelled } from "./labels";
 import { dark } from "./theme";
 
 /** Colours of types, told apart also by people who see few colours; more types share the last. */
 const COLOURS = ["#4477aa", "#ee6677", "#228833", "#aa7a00", "#66ccee", "#aa3377", "#777777"];
+/** The size of labels, in pixels. */
+const LABEL = 12;
 /** A selected node nearer to the edge than this is brought to the middle. */
 const MARGIN = 48;
 
@@ -79,21 +82,31 @@ export function useCanvas(given: Drawn): RefObject<HTMLDivElement | null> {
 
 function open(graph: Graph, element: HTMLElement, latest: RefObject<Drawn>): Sigma {
   const { color, borderTopColor } = getComputedStyle(element); // sigma cannot read custom properties
+  const ground = getComputedStyle(document.documentElement).backgroundColor;
+  const labelled: Labelled[] = [];
+  let layer: CanvasRenderingContext2D | null = null;
   const sigma = new Sigma(graph, element, {
     labelColor: { color },
     defaultEdgeColor: borderTopColor,
-    labelFont: "system-ui, sans-serif",
-    labelSize: 12,
+    labelSize: LABEL,
     labelDensity: 0.6,
     labelRenderedSizeThreshold: 4,
     hideEdgesOnMove: true,
     allowInvalidContainer: true, // the element has no width while the page changes
     defaultDrawNodeHover: () => undefined,
+    // Only remembered here: which labels have room is known when all are.
+    defaultDrawNodeLabel: (context, node) => {
+      layer = context;
+      labelled.push(node as typeof node & Labelled); // sigma's types leave out the key
+    },
   });
+  sigma.on("beforeRender", () => void labelled.splice(0));
   sigma.on("clickNode", ({ node }) => latest.current?.choose(node));
   const ring = element.appendChild(document.createElement("div"));
   ring.className = "ring";
   sigma.on("afterRender", () => {
+    const style = { size: LABEL, font: "system-ui, sans-serif", ink: color, ground };
+    if (layer) drawLabels(layer, labelled, latest.current?.selected ?? null, style);
     const at = latest.current?.selected ? sigma.getNodeDisplayData(latest.current.selected) : undefined;
     ring.hidden = at === undefined;
     if (!at) return;

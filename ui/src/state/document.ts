@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { api, take, type ApiError, type Chunk, type Document, type Schemas } from "../api/client";
+import { api, ifThere, take, type ApiError, type Chunk, type Document, type Schemas } from "../api/client";
 import { live, watch } from "./progress";
 import { useResource, type Resource } from "./resource";
 import { query, setQuery } from "./router";
@@ -51,7 +51,7 @@ async function read(id: string, signal: AbortSignal): Promise<Whole> {
   const params = { path: { document_id: id } };
   const [document, text] = await Promise.all([
     take(api.GET("/api/v1/documents/{document_id}", { params, signal })),
-    take(api.GET("/api/v1/documents/{document_id}/text", { params, signal })).catch(() => null),
+    ifThere(take(api.GET("/api/v1/documents/{document_id}/text", { params, signal }))),
   ]);
   const chunks: Chunk[] = [];
   for (let offset = 0; offset < Math.min(document.chunk_count, MOST_CHUNKS); offset += 100) {
@@ -98,15 +98,19 @@ export function endOf(chunk: Chunk): number {
 }
 
 /** An earlier version of a document, where the address names one. */
-export function useOldVersion(document: Document): Resource<Schemas["DocumentVersionText"] | null> {
+export function useOldVersion(
+  document: Document,
+): Resource<Schemas["DocumentVersionText"] | null> & { isWanted: boolean } {
   const version = Number(query.value.get("version") ?? 0);
-  return useResource(
+  const isWanted = version > 0 && version !== document.version;
+  const found = useResource(
     async (signal) => {
-      if (!version || version === document.version) return null;
+      if (!isWanted) return null;
       const params = { path: { document_id: document.id, version } };
       return take(api.GET("/api/v1/documents/{document_id}/versions/{version}", { params, signal }));
     },
     [document.id, document.version, version],
     { fresh: true },
   );
+  return { ...found, isWanted };
 }

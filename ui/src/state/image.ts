@@ -23,7 +23,8 @@ export function usePageImage(
   page: number,
   version: number,
   width: number,
-): { url: string | null; error: ApiError | null } {
+): { url: string | null; error: ApiError | null; reload: () => void } {
+  const [turn, setTurn] = useState(0);
   const [state, setState] = useState<{ url: string | null; error: ApiError | null }>({
     url: null,
     error: null,
@@ -41,8 +42,8 @@ export function usePageImage(
     return () => {
       gone = true;
     };
-  }, [documentId, page, version, width]);
-  return state;
+  }, [documentId, page, version, width, turn]);
+  return { ...state, reload: () => setTurn(turn + 1) };
 }
 
 /** Whether the whole element is in view of the element that scrolls it. */

@@ -17,7 +17,7 @@ import {
   stop,
   turns,
 } from "../../state/ask";
-import { useConversation } from "../../state/asking";
+import { show, useConversation, useDrawer } from "../../state/asking";
 import { href } from "../../state/router";
 import { count } from "../../text/format";
 import { Answer } from "./Answer";
@@ -25,13 +25,14 @@ import { Answer } from "./Answer";
 /** Questions and answers; conversations at the left. */
 export function Ask({ conversation, answer }: { conversation?: string; answer?: string }) {
   const end = useConversation(conversation ?? null, answer ?? null);
+  const reopen = (): void => show(conversation ?? null, answer ?? null);
   return (
     <div class="ask">
       <h1 class="visually-hidden">Ask</h1>
       <Conversations />
       <section class="conversation" aria-label="Conversation">
         <div class="turns">
-          {openError.value && <Failed error={openError.value} />}
+          {openError.value && <Failed error={openError.value} retry={reopen} />}
           {opening.value && <Loading lines={6} />}
           {!opening.value && !openError.value && turns.value.length === 0 && <Welcome />}
           {turns.value.map((turn, i) => (
@@ -124,53 +125,58 @@ function Composer() {
 function Conversations() {
   const list = conversations.value;
   const [dying, setDying] = useState<string | null>(null);
+  const drawer = useDrawer();
   return (
-    <details class="conversations" open={matchMedia("(min-width: 1100px)").matches}>
+    <details ref={drawer} class="conversations" open={matchMedia("(min-width: 1100px)").matches}>
       <summary>Conversations</summary>
-      <a class="button" href={href("/")}>
-        New conversation
-      </a>
-      {conversationsError.value && (
-        <Failed error={conversationsError.value} retry={() => void loadConversations()} />
-      )}
-      {!list && !conversationsError.value && <Loading lines={3} />}
-      {list?.length === 0 && <p class="quiet">Your questions appear here.</p>}
-      <ul>
-        {list?.map((one) => (
-          <li key={one.id} class={one.id === conversationId.value ? "on" : ""}>
-            <a
-              href={href(`/c/${one.id}`)}
-              aria-current={one.id === conversationId.value ? "page" : undefined}
-            >
-              {one.title ?? "Untitled"}
-              {one.staleCount > 0 && <span class="badge">{count(one.staleCount, "stale answer")}</span>}
-            </a>
-            <button
-              type="button"
-              class="ghost"
-              aria-label={`Delete ${one.title ?? "this conversation"}`}
-              onClick={() => setDying(one.id)}
-            >
-              ✕
-            </button>
-          </li>
-        ))}
-      </ul>
-      {moreConversations.value && (
-        <button type="button" class="ghost" onClick={() => void loadOlder()}>
-          Show older ones
-        </button>
-      )}
-      {dying && (
-        <Confirm
-          title="Delete this conversation?"
-          verb="Delete"
-          act={() => forget(dying)}
-          onClose={() => setDying(null)}
-        >
-          <p>Its questions and answers go with it. It cannot be undone.</p>
-        </Confirm>
-      )}
+      <div class="drawer">
+        <a class="button" href={href("/")}>
+          New conversation
+        </a>
+        {conversationsError.value && (
+          <Failed error={conversationsError.value} retry={() => void loadConversations()} />
+        )}
+        {!list && !conversationsError.value && <Loading lines={3} />}
+        {list?.length === 0 && <p class="quiet">Your questions appear here.</p>}
+        <ul>
+          {list?.map((one) => (
+            <li key={one.id} class={one.id === conversationId.value ? "on" : ""}>
+              <a
+                href={href(`/c/${one.id}`)}
+                aria-current={one.id === conversationId.value ? "page" : undefined}
+              >
+                <span class="title" title={one.title ?? undefined}>
+                  {one.title ?? "Untitled"}
+                </span>
+                {one.staleCount > 0 && <span class="badge">{count(one.staleCount, "stale answer")}</span>}
+              </a>
+              <button
+                type="button"
+                class="ghost"
+                aria-label={`Delete ${one.title ?? "this conversation"}`}
+                onClick={() => setDying(one.id)}
+              >
+                ✕
+              </button>
+            </li>
+          ))}
+        </ul>
+        {moreConversations.value && (
+          <button type="button" class="ghost" onClick={() => void loadOlder()}>
+            Show older ones
+          </button>
+        )}
+        {dying && (
+          <Confirm
+            title="Delete this conversation?"
+            verb="Delete"
+            act={() => forget(dying)}
+            onClose={() => setDying(null)}
+          >
+            <p>Its questions and answers go with it. It cannot be undone.</p>
+          </Confirm>
+        )}
+      </div>
     </details>
   );
 }

@@ -1,4 +1,4 @@
-import { api, take } from "../../api/client";
+import { api, ifThere, take } from "../../api/client";
 import { Needs } from "../../components/Needs";
 import { Show } from "../../components/States";
 import type { Turn } from "../../state/ask";
@@ -69,15 +69,21 @@ function Facts({ turn, text }: { turn: Turn; text: string }) {
   return (
     <details class="from-graph">
       <summary>From the knowledge graph</summary>
-      {objects.data && objects.data.length > 0 && (
-        <p class="row">
-          {objects.data.map((one) => (
-            <a key={one.id} class="badge" href={href(`/o/${one.id}`)}>
-              {one.name}
-            </a>
-          ))}
-        </p>
-      )}
+      <Show
+        of={objects}
+        lines={1}
+        empty={(all) => all.length === 0 && <p class="quiet">No object is named.</p>}
+      >
+        {(all) => (
+          <p class="row">
+            {all.map((one) => (
+              <a key={one.id} class="badge" href={href(`/o/${one.id}`)}>
+                {one.name}
+              </a>
+            ))}
+          </p>
+        )}
+      </Show>
       <pre>{text}</pre>
       <a href={href("/graph")}>Open the graph</a>
     </details>
@@ -93,7 +99,7 @@ async function objectsIn(
   const pages = await Promise.all(
     chunks.slice(0, 10).map((id) => {
       const params = { path: { chunk_id: id }, query: { limit: 50 } };
-      return take(api.GET("/api/v1/chunks/{chunk_id}/objects", { params, signal })).catch(() => null);
+      return ifThere(take(api.GET("/api/v1/chunks/{chunk_id}/objects", { params, signal })));
     }),
   );
   const all = pages.flatMap((page) => page?.items ?? []);

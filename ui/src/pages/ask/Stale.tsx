@@ -19,7 +19,7 @@ export function Stale({ turn }: { turn: Turn }) {
             {one.documentName} was {one.reason}
             {one.quoteStillThere
               ? "; the quote still stands."
-              : `: “${one.oldText}” ${one.newText ? `is now “${one.newText}”` : "is gone"}.`}
+              : `: “${one.oldText}” ${one.newText ? `is now “${one.newText}”` : "is gone"}`}
           </li>
         ))}
       </ul>

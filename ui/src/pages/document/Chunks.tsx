@@ -1,19 +1,25 @@
-import type { Chunk } from "../../api/client";
-import { Empty } from "../../components/States";
+import type { Chunk, Document } from "../../api/client";
 import { chunkClass, endOf, hovering, startOf } from "../../state/document";
 import { useScrollTo } from "../../state/image";
 import { setQuery } from "../../state/router";
 import { useRows } from "../../state/viewport";
 import { count } from "../../text/format";
+import { NotRead } from "./NotRead";
 
 const HEIGHT = 92;
 
 /** The chunks; only those in view and the selected one exist. */
-export function Chunks(props: { chunks: Chunk[]; selected: string | null; total: number }) {
-  const { chunks, selected, total } = props;
+export function Chunks(props: {
+  document: Document;
+  chunks: Chunk[];
+  selected: string | null;
+  reload: () => void;
+}) {
+  const { document, chunks, selected } = props;
+  const total = document.chunk_count;
   const scroll = useScrollTo<HTMLLIElement>(selected);
   const { ref, from, to } = useRows<HTMLOListElement>(chunks.length, HEIGHT);
-  if (chunks.length === 0) return <Empty title="No chunks" />;
+  if (chunks.length === 0) return <NotRead title="No chunks" document={document} reload={props.reload} />;
   return (
     <>
       <ol class="chunk-list long" ref={ref} style={{ height: `${chunks.length * HEIGHT}px` }}>

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { Needs } from "../../components/Needs";
-import { Failed, Show } from "../../components/States";
+import { Failed, Loading, Show } from "../../components/States";
 import { Status } from "../../components/Status";
 import { Zoom } from "../../components/Zoom";
 import { endOf, startOf, useDocument, useLinked, useOldVersion, type Whole } from "../../state/document";
@@ -22,9 +22,26 @@ export default function Document({ id }: { id?: string }) {
   const found = useDocument(id ?? "");
   if (shown.value) close();
   return (
-    <Show of={found} lines={14}>
+    <Show of={found} skeleton={<Skeleton />}>
       {(whole) => <Shown whole={whole} reload={found.reload} />}
     </Show>
+  );
+}
+
+/** The parts of the page before the document is there. */
+function Skeleton() {
+  return (
+    <div class="document-page">
+      <div class="document-head page-head">
+        <Loading lines={2} />
+      </div>
+      <div class="document-left">
+        <Loading lines={14} />
+      </div>
+      <div class="document-side side-body">
+        <Loading lines={10} />
+      </div>
+    </div>
   );
 }
 
@@ -45,13 +62,15 @@ function Shown({ whole, reload }: { whole: Whole; reload: () => void }) {
   return (
     <div class="document-page">
       <div class="document-head page-head">
-        <h1>{document.name}</h1>
-        <span class="quiet">
-          {fileType(document.file_type, document.name)} · {bytes(document.file_size)} ·{" "}
-          {document.page_count ? `${count(document.page_count, "page")} · ` : ""}
-          {document.version > 0 ? `version ${document.version}` : "not read yet"}
-        </span>
-        <Status status={document.status} jobId={document.job_id} />
+        <div class="document-name">
+          <h1 title={document.name}>{document.name}</h1>
+          <p class="quiet">
+            {fileType(document.file_type, document.name)} · {bytes(document.file_size)} ·{" "}
+            {document.page_count ? `${count(document.page_count, "page")} · ` : ""}
+            {document.version > 0 ? `version ${document.version}` : "not read yet"}{" "}
+            <Status status={document.status} jobId={document.job_id} />
+          </p>
+        </div>
         {hasPages && (
           <span class="row tabs" role="group" aria-label="View">
             {["pages", "text"].map((one) => (
@@ -105,15 +124,24 @@ function Shown({ whole, reload }: { whole: Whole; reload: () => void }) {
       >
         {past.error ? (
           <Failed error={past.error} retry={past.reload} />
+        ) : past.isWanted && !past.data ? (
+          <Loading lines={8} />
         ) : past.data ? (
           <OldVersion of={past.data} present={new Set(chunks.map((one) => one.id))} />
         ) : view === "pages" && hasPages ? (
           <Pages document={document} chunks={chunks} span={span} selected={selected?.id ?? null} />
         ) : (
-          <Text text={text?.text ?? ""} chunks={chunks} span={span} selected={selected?.id ?? null} />
+          <Text
+            document={document}
+            text={text?.text ?? ""}
+            chunks={chunks}
+            span={span}
+            selected={selected?.id ?? null}
+            reload={reload}
+          />
         )}
       </div>
-      <Side whole={whole} selected={selected?.id ?? null} />
+      <Side whole={whole} selected={selected?.id ?? null} reload={reload} />
       {dying && (
         <DeleteDialog
           document={document}

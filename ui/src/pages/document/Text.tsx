@@ -1,12 +1,14 @@
-import type { Chunk } from "../../api/client";
+import type { Chunk, Document } from "../../api/client";
 import { Marked } from "../../components/Marked";
-import { Empty } from "../../components/States";
 import { chunkClass, endOf, hovering, startOf } from "../../state/document";
 import { useScrollTo } from "../../state/image";
 import { setQuery } from "../../state/router";
 import { Points } from "../../text/points";
+import { NotRead } from "./NotRead";
 
 interface Props {
+  document: Document;
+  reload: () => void;
   text: string;
   chunks: Chunk[];
   span: { start: number; end: number } | null;
@@ -14,11 +16,10 @@ interface Props {
 }
 
 /** The whole text with the borders of its chunks; a click selects a chunk. */
-export function Text({ text, chunks, span, selected }: Props) {
+export function Text({ document, reload, text, chunks, span, selected }: Props) {
   const scroll = useScrollTo<HTMLElement>(span && `${span.start}-${span.end}`);
   const points = new Points(text);
-  if (text === "")
-    return <Empty title="No text yet">The document was not parsed yet, or it has no text.</Empty>;
+  if (text === "") return <NotRead title="No text" document={document} reload={reload} />;
   if (chunks.length === 0) return <div class="document-text">{text}</div>;
   const last = chunks.at(-1);
   return (

@@ -56,7 +56,7 @@ function Work({ document }: { document: Document }) {
   return (
     <section class="claim-group">
       <h2>Jobs</h2>
-      <Show of={jobs}>
+      <Show of={jobs} empty={(page) => page.items.length === 0 && <p class="quiet">No job is kept.</p>}>
         {(page) => (
           <ul class="chunk-list">
             {page.items.map((job) => (

@@ -7,7 +7,7 @@ import { count } from "../../text/format";
 import { Cuts } from "./Cuts";
 
 const STRATEGIES: [Cutting["chunkingStrategy"], string][] = [
-  ["", "as usual: the project's own way, else paragraphs"],
+  ["", "the project's own, else paragraphs"],
   ["character", "fixed length"],
   ["sentence", "whole sentences"],
   ["paragraph", "paragraphs and sections"],

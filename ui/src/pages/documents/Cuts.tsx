@@ -16,6 +16,10 @@ export function Cuts({ of, name }: { of: Schemas["PreviewAnswer"]; name?: string
         {share !== null && <>; {Math.round(share * 100)} % of the cuts are at the end of a sentence</>}
       </p>
       <Histogram sizes={chunks.map((one) => one.size)} most={of.chunkingOptions.maxChunkSize} />
+      <p class="quiet scale" aria-hidden="true">
+        <span>0</span>
+        <span>{of.chunkingOptions.maxChunkSize.toLocaleString("en")} characters</span>
+      </p>
       <div class="document-text" tabIndex={0} role="region" aria-label="The cuts on the text">
         {chunks.slice(0, 60).map((one) => (
           <p

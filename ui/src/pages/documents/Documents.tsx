@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { Needs, ReadOnly } from "../../components/Needs";
 import type { Document } from "../../api/client";
-import { Cell, Rows } from "../../components/Rows";
-import { Empty } from "../../components/States";
+import { Cell, Rows, Under } from "../../components/Rows";
+import { Empty, NoMatch } from "../../components/States";
 import { Status } from "../../components/Status";
 import { Time } from "../../components/Time";
 import { ofDocument, places, show, shown } from "../../state/evidence";
@@ -16,13 +16,14 @@ import { DeleteDialog } from "./DeleteDialog";
 
 const HEADS = [
   { name: "Name", sort: "name" },
-  { name: "Type" },
+  { name: "Type", class: "wide" },
   { name: "Size", class: "wide number", sort: "size" },
   { name: "Status" },
   { name: "Chunks", class: "wide number" },
   { name: "Updated", class: "wide", sort: "updated" },
   { name: "Actions", class: "number" },
 ];
+const FILTERS = ["name", "status", "type"];
 const STATUSES = ["pending", "processing", "completed", "failed", "cancelled"];
 
 /** The project's documents. Files can be dropped anywhere on the page. */
@@ -45,9 +46,9 @@ export default function Documents() {
     // A page that was reloaded with a preview knows its neighbours only now.
     if (shown.value && places.value.length === 0 && others.length > 0) places.value = others;
   });
-  const filtered = ["name", "status", "type"].some((one) => query.value.get(one));
+  const filtered = FILTERS.some((one) => query.value.get(one));
   return (
-    <div class={`page-body${over ? " dropping" : ""}`}>
+    <div class={`page-body wide-body${over ? " dropping" : ""}`}>
       <div class="page-head">
         <h1>Documents</h1>
         {list.total !== null && <span class="quiet">{count(list.total, "document")}</span>}
@@ -64,11 +65,13 @@ export default function Documents() {
         of={list}
         label="Documents"
         heads={HEADS}
-        columns="minmax(0, 1fr) 4.5rem 5rem 10.5rem 5rem 8.5rem 8rem"
-        narrow="minmax(0, 1fr) 2.75rem 4.75rem 5rem"
+        columns="minmax(0, 1fr) 4.5rem 5rem 8.5rem 4.5rem 8.5rem 7.5rem"
+        narrow="minmax(0, 1fr) 6.5rem 5rem"
         keyOf={(one) => one.id}
         pick={preview}
-        empty={filtered ? <Empty title="No document matches" /> : <Nothing add={() => setAdding(true)} />}
+        empty={
+          filtered ? <NoMatch what="document" names={FILTERS} /> : <Nothing add={() => setAdding(true)} />
+        }
         row={(one) => (
           <Row one={one} reload={list.reload} remove={() => setDoomed(one)} preview={() => preview(one)} />
         )}
@@ -91,14 +94,15 @@ function Row(props: { one: Document; reload: () => void; remove: () => void; pre
   return (
     <>
       <Cell class="name">
-        <a href={href(`/d/${one.id}`)}>{one.name}</a>
-        {failed && reason && (
-          <span class="quiet reason" title={reason}>
-            {reason}
-          </span>
-        )}
+        <a href={href(`/d/${one.id}`)} title={one.name}>
+          {one.name}
+        </a>
+        <Under
+          kind={`${fileType(one.file_type, one.name)} · ${bytes(one.file_size)}`}
+          reason={failed ? reason : null}
+        />
       </Cell>
-      <Cell class="type">{fileType(one.file_type, one.name)}</Cell>
+      <Cell class="wide type">{fileType(one.file_type, one.name)}</Cell>
       <Cell class="wide number">{bytes(one.file_size)}</Cell>
       <Cell>
         <Status status={one.status} jobId={one.job_id} />

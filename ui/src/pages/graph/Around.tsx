@@ -1,9 +1,9 @@
 import { api, take, type Schemas } from "../../api/client";
 import { Needs } from "../../components/Needs";
-import { Failed } from "../../components/States";
+import { Failed, Show } from "../../components/States";
 import { Time } from "../../components/Time";
 import { undo, undoMerge } from "../../state/graph";
-import { useAction, useResource } from "../../state/resource";
+import { useAction, useResource, type Resource } from "../../state/resource";
 import { go, withQuery } from "../../state/router";
 import { projectId } from "../../state/session";
 import { value } from "../../text/format";
@@ -14,28 +14,51 @@ interface Of {
   changed: () => void;
 }
 
+/** A list of the panel in its four states. */
+function Part<T>(props: {
+  title: string;
+  of: Resource<{ items: T[] }>;
+  none: string;
+  children: (items: T[]) => preact.ComponentChildren;
+}) {
+  return (
+    <section class="property">
+      <h3>{props.title}</h3>
+      <Show
+        of={props.of}
+        lines={1}
+        empty={(page) => page.items.length === 0 && <p class="quiet">{props.none}</p>}
+      >
+        {(page) => props.children(page.items)}
+      </Show>
+    </section>
+  );
+}
+
 export function Relations({ id }: { id: string }) {
   const params = { query: { object_id: id, limit: 100, project_id: projectId.value } };
   const found = useResource((signal) => take(api.GET("/api/v1/relationships", { params, signal })), [id]);
-  if (!found.data?.items.length) return null;
-  const { items, pagination } = found.data;
+  const pagination = found.data?.pagination;
   return (
-    <section class="property">
-      <h3>Relationships</h3>
-      <ul class="relations">
-        {items.map((one) => (
-          <li key={one.id}>
-            <a href={withQuery({ at: null }, `/o/${one.source_id}`)}>{one.source_name}</a> {one.type}{" "}
-            <a href={withQuery({ at: null }, `/o/${one.target_id}`)}>{one.target_name}</a>
-          </li>
-        ))}
-      </ul>
-      {pagination.has_more && (
-        <p class="quiet">
-          The first {items.length} of {pagination.total.toLocaleString("en")}.
-        </p>
+    <Part title="Relationships" of={found} none="No relationship is known.">
+      {(items) => (
+        <>
+          <ul class="relations">
+            {items.map((one) => (
+              <li key={one.id}>
+                <a href={withQuery({ at: null }, `/o/${one.source_id}`)}>{one.source_name}</a> {one.type}{" "}
+                <a href={withQuery({ at: null }, `/o/${one.target_id}`)}>{one.target_name}</a>
+              </li>
+            ))}
+          </ul>
+          {pagination?.has_more && (
+            <p class="quiet">
+              The first {items.length} of {pagination.total.toLocaleString("en")}.
+            </p>
+          )}
+        </>
       )}
-    </section>
+    </Part>
   );
 }
 
@@ -46,21 +69,22 @@ export function Similar({ id, changed }: Of) {
     (signal) => take(api.GET("/api/v1/projects/{project_id}/merge-suggestions", { params, signal })),
     [id],
   );
-  if (!found.data?.items.length) return null;
   return (
-    <section class="property">
-      <h3>May be the same</h3>
-      {found.data.items.map((one) => (
-        <Pair
-          key={one.id}
-          one={one}
-          changed={(verdict) => {
-            changed();
-            if (verdict === "accept" && one.drop.id === id) go(withQuery({ at: null }, `/o/${one.keep.id}`));
-          }}
-        />
-      ))}
-    </section>
+    <Part title="May be the same" of={found} none="No other object looks like this one.">
+      {(items) =>
+        items.map((one) => (
+          <Pair
+            key={one.id}
+            one={one}
+            changed={(verdict) => {
+              changed();
+              if (verdict === "accept" && one.drop.id === id)
+                go(withQuery({ at: null }, `/o/${one.keep.id}`));
+            }}
+          />
+        ))
+      }
+    </Part>
   );
 }
 
@@ -72,21 +96,23 @@ export function Merged({ id, changed }: Of) {
     await undoMerge(merge);
     changed();
   });
-  if (!found.data?.items.length) return null;
   return (
-    <section class="property">
-      <h3>Merged</h3>
-      {found.data.items.map((one) => (
-        <Undoable key={one.id} busy={back.busy} undo={() => void back.run(one.id)}>
-          {one.dropped_name}
-          <span class="quiet">
-            {" "}
-            · <Time at={one.merged_at} />
-          </span>
-        </Undoable>
-      ))}
-      {back.error && <Failed error={back.error} />}
-    </section>
+    <Part title="Merged" of={found} none="No other object became part of it.">
+      {(items) => (
+        <>
+          {items.map((one) => (
+            <Undoable key={one.id} busy={back.busy} undo={() => void back.run(one.id)}>
+              {one.dropped_name}
+              <span class="quiet">
+                {" "}
+                · <Time at={one.merged_at} />
+              </span>
+            </Undoable>
+          ))}
+          {back.error && <Failed error={back.error} />}
+        </>
+      )}
+    </Part>
   );
 }
 
@@ -94,16 +120,16 @@ export function Merged({ id, changed }: Of) {
 export function Corrections({ id, changed }: Of) {
   const params = { path: { object_id: id } };
   const found = useResource(
-    (signal) => take(api.GET("/api/v1/objects/{object_id}/curations", { params, signal })),
+    async (signal) => {
+      const page = await take(api.GET("/api/v1/objects/{object_id}/curations", { params, signal }));
+      return { items: activeOf(page.items) };
+    },
     [id],
   );
-  const active = activeOf(found.data?.items ?? []);
-  if (active.length === 0) return null;
   return (
-    <section class="property">
-      <h3>Corrections</h3>
-      <Undoing all={active} changed={changed} />
-    </section>
+    <Part title="Corrections" of={found} none="Nobody has corrected it.">
+      {(items) => <Undoing all={items} changed={changed} />}
+    </Part>
   );
 }
 

@@ -1,7 +1,7 @@
 import { api, take, type Job } from "../../api/client";
 import { Needs } from "../../components/Needs";
-import { Cell, Rows } from "../../components/Rows";
-import { Empty, Failed, Show } from "../../components/States";
+import { Cell, Rows, Under } from "../../components/Rows";
+import { Empty, NoMatch, Show } from "../../components/States";
 import { Status } from "../../components/Status";
 import { Time } from "../../components/Time";
 import { retry } from "../../state/documents";
@@ -17,10 +17,30 @@ const HEADS = [
   { name: "Started", class: "wide" },
   { name: "Actions", class: "number" },
 ];
+const FILTERS = ["status", "type"];
 const STATUSES = ["pending", "processing", "completed", "failed", "cancelled"];
 
 /** A job that has ended keeps its last stage; the reader wants to know that it ended. */
 const ENDED: Partial<Record<Job["status"], string>> = { completed: "finished", cancelled: "cancelled" };
+
+function kindOf(job: Job): "extraction" | "ingest" {
+  return job.job_type === "extraction" ? "extraction" : "ingest";
+}
+
+function Nothing() {
+  return (
+    <Empty title="No jobs">
+      <p>Adding a document or extracting from it makes one.</p>
+      <Needs>
+        <p>
+          <a class="button" href={href("/documents")}>
+            Add documents
+          </a>
+        </p>
+      </Needs>
+    </Empty>
+  );
+}
 
 /** The work on documents, live; the selected job at the right. */
 export default function Jobs() {
@@ -58,7 +78,9 @@ export default function Jobs() {
           heads={HEADS}
           columns="minmax(0, 1fr) 6rem 10.5rem 8.5rem 6rem"
           keyOf={(one) => one.id}
-          empty={<Empty title="No jobs">Adding a document or extracting makes one.</Empty>}
+          empty={
+            FILTERS.some((one) => query.value.get(one)) ? <NoMatch what="job" names={FILTERS} /> : <Nothing />
+          }
           row={(one) => <Row one={one} reload={list.reload} />}
         />
       </div>
@@ -76,10 +98,12 @@ function Row({ one, reload }: { one: Job; reload: () => void }) {
   return (
     <>
       <Cell class="name">
-        <a href={withQuery({ job: one.id })}>{one.file_name}</a>
-        {(act.error ?? one.error) && <span class="quiet reason">{(act.error ?? one.error)?.message}</span>}
+        <a href={withQuery({ job: one.id })} title={one.file_name}>
+          {one.file_name}
+        </a>
+        <Under kind={kindOf(one)} reason={(act.error ?? one.error)?.message} />
       </Cell>
-      <Cell class="wide">{one.job_type === "extraction" ? "extraction" : "ingest"}</Cell>
+      <Cell class="wide">{kindOf(one)}</Cell>
       <Cell>
         <Status status={one.status} jobId={one.id} />
       </Cell>
@@ -115,7 +139,7 @@ function Detail({ id }: { id: string }) {
           ✕
         </a>
       </header>
-      <Show of={job}>
+      <Show of={job} lines={10}>
         {(one) => (
           <>
             <Facts one={one} />
@@ -138,6 +162,7 @@ function Facts({ one }: { one: Job }) {
       ? duration(Date.parse(one.completed_at) - Date.parse(one.started_at))
       : "–";
   const facts: [string, string | number][] = [
+    ["kind", kindOf(one)],
     ["status", one.status],
     ["stage", ENDED[one.status] ?? one.stage ?? "–"],
     ["chunks", one.total === null ? "–" : `${one.done} of ${one.total}`],
@@ -190,24 +215,30 @@ function Rejected({ id }: { id: string }) {
     (signal) => take(api.GET("/api/v1/jobs/{job_id}/readings", { params, signal })),
     [id],
   );
-  if (found.error) return <Failed error={found.error} retry={found.reload} />;
-  if (!found.data?.items.length) return null;
   return (
     <section class="property">
       <h3>Rejected</h3>
-      {found.data.items.map((one) => (
-        <div key={one.chunk_id}>
-          <p class="quiet">Chunk {one.chunk_index + 1}</p>
-          <ul>
-            {one.rejections.map((rejection, i) => (
-              <li key={i}>
-                {rejection.message}
-                {rejection.proposed && <pre>{rejection.proposed}</pre>}
-              </li>
-            ))}
-          </ul>
-        </div>
-      ))}
+      <Show
+        of={found}
+        lines={2}
+        empty={(page) => page.items.length === 0 && <p class="quiet">Nothing was rejected.</p>}
+      >
+        {(page) =>
+          page.items.map((one) => (
+            <div key={one.chunk_id}>
+              <p class="quiet">Chunk {one.chunk_index + 1}</p>
+              <ul>
+                {one.rejections.map((rejection, i) => (
+                  <li key={i}>
+                    {rejection.message}
+                    {rejection.proposed && <pre>{rejection.proposed}</pre>}
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ))
+        }
+      </Show>
     </section>
   );
 }

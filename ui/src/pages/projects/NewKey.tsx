@@ -62,7 +62,7 @@ function Secret({ made }: { made: Made }) {
   };
   return (
     <div class="note" role="status">
-      <p>Keep the key {made.name}. It is not shown again.</p>
+      <p>Keep the key{made.name && ` ${made.name}`}. It is not shown again.</p>
       <p class="row">
         <code class="secret">{made.key}</code>
         <button type="button" onClick={() => void copy()}>

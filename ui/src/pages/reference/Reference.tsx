@@ -1,5 +1,5 @@
 import { raw } from "../../api/client";
-import { Show } from "../../components/States";
+import { NoMatch, Show } from "../../components/States";
 import { useResource } from "../../state/resource";
 import { query, setQuery } from "../../state/router";
 
@@ -47,6 +47,7 @@ export default function Reference() {
       <Show of={found} lines={12}>
         {(document) => {
           const all = operations(document).filter(({ text }) => text.includes(wanted));
+          if (all.length === 0) return <NoMatch what="route" names={["q"]} />;
           return [...new Set(all.map((one) => one.operation.tags?.[0] ?? ""))].map((tag) => (
             <section key={tag} class="reference">
               <h2>{tag === "openai" ? "OpenAI" : tag}</h2>
@@ -88,7 +89,11 @@ function Route({ method, path, operation }: { method: string; path: string; oper
         <code class="method">{method}</code> <code>{path}</code>{" "}
         <span class="quiet">{operation.summary}</span>
       </summary>
-      {operation.description && <p>{operation.description}</p>}
+      {operation.description?.split(/\n{2,}/).map((part) => (
+        <p key={part}>
+          <Said text={part} />
+        </p>
+      ))}
       {operation.parameters && operation.parameters.length > 0 && (
         <div class="scroll-x">
           <table>
@@ -103,7 +108,9 @@ function Route({ method, path, operation }: { method: string; path: string; oper
                     {one.schema?.format ?? one.schema?.type}
                     {one.required && ", required"}
                   </td>
-                  <td>{one.description}</td>
+                  <td>
+                    <Said text={one.description ?? ""} />
+                  </td>
                 </tr>
               ))}
             </tbody>
@@ -117,7 +124,7 @@ function Route({ method, path, operation }: { method: string; path: string; oper
       ))}
       {Object.entries(operation.responses).map(([status, one]) => (
         <p key={status}>
-          <code>{status}</code> {one.description}{" "}
+          <code>{status}</code> <Said text={one.description ?? ""} />{" "}
           {Object.values(one.content ?? {})
             .slice(0, 1)
             .map((body) => (
@@ -127,6 +134,12 @@ function Route({ method, path, operation }: { method: string; path: string; oper
       ))}
     </details>
   );
+}
+
+/** A description; what is between backticks is code, and of links to the documentation the words are kept. */
+function Said({ text }: { text: string }) {
+  const parts = text.replace(/\[([^\]]+)\]\([^)]*\)/g, "$1").split("`");
+  return <>{parts.map((part, i) => (i % 2 ? <code key={i}>{part}</code> : part))}</>;
 }
 
 /** A shape by its name. */

@@ -1,16 +1,19 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, take, type Schemas } from "../../api/client";
-import { Empty, Show } from "../../components/States";
+import { Needs } from "../../components/Needs";
+import { Empty, NoMatch, Show } from "../../components/States";
 import { ofHit, places, show, shown } from "../../state/evidence";
 import { useMainFocus } from "../../state/keyboard";
 import { useResource } from "../../state/resource";
-import { query, setQuery } from "../../state/router";
+import { href, query, setQuery } from "../../state/router";
 import { projectId } from "../../state/session";
 import { count, unstarred } from "../../text/format";
 import { HitCard } from "./Hit";
 
 type Mode = "hybrid" | "vector" | "text";
 const MODES: Record<Mode, string> = { hybrid: "Words and meaning", text: "Words", vector: "Meaning" };
+
+const FILTERS = ["type", "since"];
 
 /** Hits at first and for each step; the server gives at most 100 at once. */
 const STEP = 30;
@@ -156,16 +159,16 @@ function SearchForm(props: {
 }
 
 function Nothing({ q, floor }: { q: string; floor: boolean }) {
+  if (FILTERS.some((one) => query.value.get(one))) return <NoMatch what="chunk" names={FILTERS} />;
+  if (!floor) return <NothingToSearch />;
   return (
     <Empty title="Nothing is relevant enough">
       <p>No chunk answers “{q}”.</p>
-      {floor && (
-        <p>
-          <button type="button" onClick={() => setQuery({ floor: "off" })}>
-            Show what is nearest
-          </button>
-        </p>
-      )}
+      <p>
+        <button type="button" onClick={() => setQuery({ floor: "off" })}>
+          Show what is nearest
+        </button>
+      </p>
     </Empty>
   );
 }
@@ -199,5 +202,19 @@ function Hits({ of }: { of: Schemas["SearchAnswer"] }) {
         </p>
       )}
     </>
+  );
+}
+
+function NothingToSearch() {
+  return (
+    <Empty title="There is nothing to search yet">
+      <Needs>
+        <p>
+          <a class="button" href={href("/documents")}>
+            Add documents
+          </a>
+        </p>
+      </Needs>
+    </Empty>
   );
 }
