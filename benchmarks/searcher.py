@@ -15,8 +15,6 @@ from benchmarks.peers import CLIENTS, READY
 
 from whence.search import Question
 
-_WARM = 20
-
 
 async def answer(bench: Bench, project_id: UUID, rounds: int) -> None:
     questions = [bench.invention.question() for _ in range(rounds)]
@@ -33,9 +31,9 @@ async def answer(bench: Bench, project_id: UUID, rounds: int) -> None:
         async with gate:
             await searches[bool(asked["memory"])].find(project_id, question)
 
-    for memory in searches:
+    for memory in searches:  # all questions once, as the other stores are asked
         await asyncio.gather(
-            *(ask(turn, {"vectors": 0, "text": 0, "memory": memory}) for turn in range(_WARM))
+            *(ask(turn, {"vectors": 0, "text": 0, "memory": memory}) for turn in range(rounds))
         )
     print(READY, flush=True)
     while line := await asyncio.to_thread(sys.stdin.readline):

@@ -74,6 +74,10 @@ INVARIANTS: dict[str, LiteralString] = {
 }
 
 
+UNFINISHED: LiteralString = """
+SELECT type, status, stage, attempts, error_details FROM kb.jobs WHERE status NOT IN ('completed', 'cancelled') LIMIT 20"""
+
+
 @dataclass
 class Run:
     client: httpx.AsyncClient
@@ -88,6 +92,8 @@ class Run:
     known: dict[str, set[str]] = field(default_factory=dict)
     """By document, the texts that it may have: more than one where the answer to a write was lost."""
     gone: set[str] = field(default_factory=set)
+    unfinished: list[tuple[object, ...]] = field(default_factory=list)
+    """Jobs that are left open or failed."""
 
     @property
     def goes_on(self) -> bool:
@@ -299,6 +305,7 @@ async def check(run: Run, dsn: str) -> dict[str, int]:
         for name, query in INVARIANTS.items():
             row = conn.execute(query).fetchone()
             broken[name] = int(row[0]) if row else 0
+        run.unfinished = conn.execute(UNFINISHED).fetchall()
         texts: dict[str, str] = dict(conn.execute("SELECT id::text, text FROM kb.documents").fetchall())
     broken["4 nothing acknowledged is lost"] = sum(
         ident not in texts or (bool(may) and texts[ident] not in may) for ident, may in run.known.items()
@@ -318,6 +325,8 @@ def report(run: Run, before: tuple[int, int], after: tuple[int, int], broken: di
     print(f"{'descriptors of the server':<46}{before[1]:>10}{after[1]:>8}")
     for name, count in broken.items():
         print(f"{name:<46}{'broken':>10}{count:>8}")
+    for job in run.unfinished:
+        print("unfinished:", *job)
     for line in run.unexpected[:20]:
         print("unexpected:", line)
     flat = after[0] <= before[0] + GROWTH_MB and after[1] <= before[1] + MORE_FILES
