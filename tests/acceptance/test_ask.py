@@ -138,7 +138,13 @@ def test_only_what_cites_becomes_a_footnote(stocked: "Installation") -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    [((" ",), 2), (("x", "--limit", "0"), 2), (("x" * 20_000,), 2), (("x", "--project", "nowhere"), 1)],
+    [
+        ((" ",), 2),
+        (("x", "--limit", "0"), 2),
+        (("x" * 20_000,), 2),
+        (("x", "--project", "nowhere"), 1),
+        (("x", "--evidence", "nowhere/x.html"), 2),
+    ],
 )
 def test_what_is_wrong_is_said(hosted: "Installation", arguments: tuple[str, ...], code: int) -> None:
     hosted.env["WHENCE_EMBEDDER"] = "hash"

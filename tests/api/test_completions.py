@@ -175,6 +175,10 @@ async def test_json_is_the_models_affair(library: openai.AsyncOpenAI, endpoint: 
     said = await library.chat.completions.create(model="default", messages=ASKED, response_format=wanted)
     assert said.choices[0].message.content == '{"days": [1]}'
     assert endpoint.requests[-1].body["response_format"] == wanted
+    unknown: Any = [{"role": "user", "content": "Zyxwv qponm lkjih?"}]
+    said = await library.chat.completions.create(model="default", messages=unknown, response_format=wanted)
+    assert said.choices[0].message.content == '{"days": [1]}', "also if nothing was found"
+    assert (said.model_extra or {})["sources"] == []
 
 
 async def test_tools_are_called_and_heard(library: openai.AsyncOpenAI, endpoint: ChatEndpoint) -> None:

@@ -260,7 +260,10 @@ class TestRefresh:
             made["answer"]["id"],
         )
         assert not made["answer"]["isStale"]
+        assert (await stored(client, told))["isStale"], "refreshing does not make its sources true again"
         assert data_of(await client.get(ANSWERS, params={"stale": "true"}))["items"] == []
+        fresh = data_of(await client.get(ANSWERS, params={"stale": "false"}))["items"]
+        assert [one["id"] for one in fresh] == [made["answer"]["id"]]
         whole = data_of(await client.get(f"{CONVERSATIONS}/{told['conversationId']}"))
         assert [one["answer"]["id"] for one in whole["messages"] if one["answer"]] == [made["answer"]["id"]]
         error_of(await client.post(f"{ANSWERS}/{told['answerId']}/refresh"), 409, "CONFLICT")

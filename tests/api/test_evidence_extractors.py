@@ -1,13 +1,14 @@
 """Evidence files of objects name the model or extractor that made each claim, not the last one that read the chunk."""
 
+import re
 from typing import Any
 
 import httpx
 from tests.api.chatting import PROJECT
 from tests.api.ingesting import data_of
-from tests.extracting import PROJECTS, extract, ingest_parts, scripted
+from tests.extracting import PROJECTS, extract, ingest_parts, put_schema, scripted
 
-TEXT = "A Heron Permit is a Permit.\n\nOwner: Jane Doe"
+TEXT = "A Heron Permit is a Permit.\n\nOwner: Jane Doe. Her tools are amber, birch and cedar."
 SAID: dict[str, Any] = {"objects": []}
 model, settings = scripted(lambda *_: SAID)
 
@@ -49,3 +50,37 @@ async def test_each_claim_names_its_own_extractor(by_hand: httpx.AsyncClient) ->
     page = (await by_hand.get(f"/api/v1/objects/{owner}/evidence.html")).text
     assert " by rules, test-1<" in page
     assert "<dt>extractor</dt><dd>test-1</dd>" in page
+
+
+async def test_values_of_a_person_and_elements_of_a_list(by_hand: httpx.AsyncClient) -> None:
+    document_id = await ingest_parts(by_hand, TEXT)
+    SAID["objects"] = [{"type": "Person", "name": "Jane Doe", "tools": ["amber", "birch"]}]
+    await read_with(by_hand, "model", document_id)
+    (owner,) = data_of(await by_hand.get("/api/v1/objects", params={"projectId": PROJECT}))["items"]
+    SAID["objects"] = [{"id": owner["id"], "tools": ["cedar"]}]
+    await read_with(by_hand, "model", document_id)
+    agents, quotes = await claims_of(by_hand, owner["id"])
+    assert agents == ["test-1"]
+    assert {said for said, _ in quotes} >= {"amber", "birch", "cedar"}
+    word = {"set": {"address": "9 Oak Lane"}, "reason": "moved", "author": "Rita"}
+    data_of(await by_hand.patch(f"/api/v1/objects/{owner['id']}", json=word))
+    page = (await by_hand.get(f"/api/v1/objects/{owner['id']}/evidence.html")).text
+    assert "tools: amber, birch, cedar" in page
+    assert re.search(r"address: 9 Oak Lane</strong></p>\n<p>Set by \S+ on .* UTC: moved</p>", page)
+    assert "No source" not in page
+    found = (await by_hand.get(f"/api/v1/objects/{owner['id']}/evidence.json")).json()["prov"]
+    kinds = [one["prov:type"]["$"] for one in found["agent"].values()]
+    assert kinds == ["prov:SoftwareAgent", "prov:Person"]
+
+
+async def test_a_claim_that_another_extractor_read_again(by_hand: httpx.AsyncClient) -> None:
+    document_id = await ingest_parts(by_hand, TEXT)
+    await read_with(by_hand, "rules", document_id)
+    (owner,) = data_of(await by_hand.get("/api/v1/objects", params={"projectId": PROJECT}))["items"]
+    SAID["objects"] = [{"type": "Person", "name": "Jane Doe"}]
+    await put_schema(by_hand, PROJECT, [], Person={"properties": {}})
+    await read_with(by_hand, "model", document_id)
+    found = (await by_hand.get(f"/api/v1/objects/{owner['id']}/evidence.json")).json()["prov"]
+    (quote,) = [one for one in found["entity"].values() if one.get("prov:value") == "Jane Doe"]
+    assert (quote["whence:schema"], quote["whence:extractor"]) == ("v2", "rules")
+    assert quote["whence:reread"].endswith(" UTC by test-1")

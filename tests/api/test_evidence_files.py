@@ -9,6 +9,7 @@ import pytest
 from prov.model import ProvAgent, ProvAttribution, ProvDerivation, ProvDocument, ProvEntity
 from tests.api.chatting import LEAVE, PROJECT, QUESTION, first_chunk
 from tests.api.ingesting import DOCUMENTS, data_of, error_of, put, upload
+from tests.files.office import pptx
 from tests.files.pdf import pdf
 from tests.graphs import say, thing
 
@@ -103,6 +104,15 @@ async def test_an_object(client: httpx.AsyncClient, store: Store, handbook: str)
     found = (await client.get(f"{path}/evidence.json")).json()["prov"]
     require_sound(found)
     assert [one["prov:label"] for one in found["agent"].values()] == ["Whence"], "no reader is recorded"
+
+
+async def test_a_slide_is_no_page_of_a_pdf(by_hand: httpx.AsyncClient) -> None:
+    await upload(by_hand, "leave.pptx", pptx([["Welcome"], LEAVE.split(". ")]))
+    path = f"{ANSWERS}/{(await ask_stored(by_hand))['answerId']}"
+    assert "<dt>place</dt><dd>slide 2</dd>" in (await by_hand.get(f"{path}/evidence.html")).text
+    (found, *_) = (await by_hand.get(f"{path}/evidence.json")).json()["annotations"]
+    kinds = {one["type"] for one in found["target"]["selector"]}
+    assert kinds == {"TextQuoteSelector", "TextPositionSelector"}
 
 
 async def test_a_changed_document_keeps_the_quote(client: httpx.AsyncClient, handbook: str) -> None:

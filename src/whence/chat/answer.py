@@ -297,7 +297,9 @@ class Chat:
         return [Source.of_chunk(chunk, chunk.distance) for chunk in read]
 
     def _draft(self, request: AnswerRequest) -> Draft:
-        if request.sources:
+        if (
+            request.sources or request.passed_on.options
+        ):  # only a model can reply in another form, or call a tool
             return self._answerer.draft(request)
         said = SMALL_TALK if is_small_talk(request.message) else NOTHING_FOUND
         return Draft(sources=(), parts=say(said))

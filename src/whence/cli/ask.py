@@ -1,5 +1,6 @@
 """`whence ask`: an answer from the documents, with footnotes."""
 
+import os
 import re
 from contextlib import aclosing
 from pathlib import Path
@@ -66,6 +67,8 @@ async def ask(
     """
     from whence.api.chat import ChatQuestion
 
+    if evidence is not None and not os.access(evidence.parent, os.W_OK | os.X_OK):
+        raise click.BadParameter(f"No file can be written in {evidence.parent}.", param_hint="--evidence")
     if evidence is not None and api.app is None and conversation is None:
         store = True  # a server has evidence of stored answers
     given = {"message": question, "limit": limit, "verify": verify, "store": store}

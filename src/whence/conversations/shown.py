@@ -38,7 +38,7 @@ async def show(store: Store, stored: StoredAnswer) -> AnswerModel:
         "question": stored.asked["message"],
         "createdAt": stored.created_at,
         "url": links.to_answer(stored.id),
-        "isStale": bool(moved) and stored.refreshed_by is None,
+        "isStale": bool(moved),
         "staleAt": min((one["at"] for one in moved), default=None),
         "staleReasons": await _reasons(store, stored),
         "feedback": stored.feedback and FeedbackModel.model_validate(stored.feedback),

@@ -25,7 +25,7 @@ dd{margin:0}svg.crop{display:block;box-sizing:border-box;width:100%;height:auto;
 
 
 def as_html(file: EvidenceFile) -> str:
-    made, authors = f"{file.made_at:%Y-%m-%d %H:%M} UTC", escape(", ".join(file.authors))
+    made, authors = f"{file.made_at:%Y-%m-%d %H:%M} UTC", escape(", ".join((*file.authors, *file.people)))
     link = f'<dt>link</dt><dd><a href="{escape(file.url)}">{escape(file.url)}</a></dd>' if file.url else ""
     parts = [
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
@@ -39,7 +39,9 @@ def as_html(file: EvidenceFile) -> str:
     ]
     for statement in file.statements:
         parts.append(f"<section><p><strong>{_escape(statement.text)}</strong></p>")
-        if not statement.proofs:
+        if statement.word:
+            parts.append(f"<p>{escape(statement.word)}</p>")
+        elif not statement.proofs:
             parts.append('<p class="none">No source.</p>')
         parts += [_proof(proof, file) for proof in statement.proofs]
         parts.append("</section>")
@@ -70,10 +72,14 @@ def _name(document_id: UUID, page: int) -> str:
 
 
 def _proof(proof: Proof, file: EvidenceFile) -> str:
-    page = {} if proof.page is None else {"page": str(proof.page)}
-    version = {} if proof.version is None else {"version": str(proof.version)}
-    place = {"place": proof.span.location.label} if proof.span is not None and proof.page is None else {}
-    facts = {"file": proof.document_name, **page, **place, **version, **proof.facts}
+    facts = {"file": proof.document_name}
+    if proof.span is not None and proof.span.location.kind != "page":
+        facts["place"] = proof.span.location.label
+    elif proof.page is not None:
+        facts["page"] = str(proof.page)
+    if proof.version is not None:
+        facts["version"] = str(proof.version)
+    facts |= proof.facts
     rows = [f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items()]
     if proof.url:
         rows.append(f'<dt>link</dt><dd><a href="{escape(proof.url)}">{escape(proof.url)}</a></dd>')

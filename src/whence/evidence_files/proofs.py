@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from whence.api.chat import ChatCitation
@@ -45,6 +46,8 @@ class ProvenStatement:
 
     text: str
     proofs: tuple[Proof, ...]
+    word: str = ""
+    """The person who set the value, and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +60,8 @@ class EvidenceFile:
     made_at: datetime
     authors: tuple[str, ...]
     """The models or extractors that made it."""
+    people: tuple[str, ...] = ()
+    """Those who set a value."""
     url: str | None
     statements: tuple[ProvenStatement, ...]
     notes: tuple[str, ...] = ()
@@ -134,28 +139,50 @@ def _since(reason: StaleReason) -> str:
     return f"{name} has changed since and does not have the quoted words any more{nearest}"
 
 
+class _Quote(NamedTuple):
+    """The words behind a claim, or behind one element of a list, and their span in the document."""
+
+    claim: ClaimModel
+    text: str
+    start: int | None
+    end: int | None
+
+
 async def of_object(store: Store, evidence: Evidence, found: ObjectAnswer) -> EvidenceFile:
     """The current claims of each property."""
     claims = [(name, claim) for name, all_of in found.sources.items() for claim in all_of if claim.current]
-    spans = [TextSpan.of(one.document_id, one.document_start, one.document_end) for _, one in claims]
-    places = await _places(evidence, found.project_id, spans, [one.document_version for _, one in claims])
     read = await store.evidence.readers(
         found.project_id, [one.chunk_id for _, one in claims if one.chunk_id is not None]
     )
-    readers = [_reader(one, read) for _, one in claims]
-    by_property: dict[str, list[Proof]] = {}
-    for number, ((name, claim), place, reader) in enumerate(zip(claims, places, readers, strict=True), 1):
-        proofs = by_property.setdefault(f"{name}: {claim.value}", [])
-        if claim.document_id is not None and claim.quote is not None:
-            proofs.append(_proof_of_claim(number, claim, place, reader))
-    statements = [ProvenStatement(text=text, proofs=tuple(proofs)) for text, proofs in by_property.items()]
+    readers = {claim.id: _reader(claim, read) for _, claim in claims}
+    quotes = [quote for _, claim in claims for quote in _quotes(claim)]
+    spans = [TextSpan.of(one.claim.document_id, one.start, one.end) for one in quotes]
+    versions = [one.claim.document_version for one in quotes]
+    places = await _places(evidence, found.project_id, spans, versions)
+    proofs: dict[UUID, list[Proof]] = {}
+    for number, (quote, place) in enumerate(zip(quotes, places, strict=True), 1):
+        facts = _facts(quote.claim, readers[quote.claim.id], read)
+        proofs.setdefault(quote.claim.id, []).append(_proof_of_claim(number, quote, place, facts))
+    by_property: dict[str, list[ClaimModel]] = {}
+    for name, claim in claims:
+        by_property.setdefault(f"{name}: {_show(claim.value)}", []).append(claim)
+    statements = [
+        ProvenStatement(
+            text=text,
+            proofs=tuple(proof for claim in stated for proof in proofs.get(claim.id, ())),
+            word=next((_describe_word(claim) for claim in stated if claim.operation == "set"), ""),
+        )
+        for text, stated in by_property.items()
+    ]
+    people = {claim.author for _, claim in claims if claim.operation == "set" and claim.author is not None}
     return EvidenceFile(
         kind="object",
         id=found.id,
         title=f"{found.name} ({found.type})",
         text="",
         made_at=found.updated_at,
-        authors=tuple(sorted({reader for reader in readers if reader is not None})) or ("Whence",),
+        authors=tuple(sorted({reader for reader in readers.values() if reader is not None})) or ("Whence",),
+        people=tuple(sorted(people)),
         url=found.url,
         statements=tuple(statements),
         images=await _images(store, evidence, found.project_id, statements),
@@ -163,27 +190,73 @@ async def of_object(store: Store, evidence: Evidence, found: ObjectAnswer) -> Ev
 
 
 def _reader(claim: ClaimModel, readers: Mapping[tuple[UUID, datetime], str]) -> str | None:
-    """The model or extractor that first made the claim; None if it was not recorded, or if a person or the text itself did."""
+    """The model or extractor that first made the claim. None if that is not known, or if a person or the text itself made it.
+
+    Several readings may have added to a list: then it is known only if one extractor made all of them.
+    """
     if claim.chunk_id is None or claim.operation == "confirmed":
         return None
+    if claim.elements:
+        several = {reader for (chunk_id, _), reader in readers.items() if chunk_id == claim.chunk_id}
+        return several.pop() if len(several) == 1 else None
     return readers.get((claim.chunk_id, claim.extracted_at))
 
 
-def _proof_of_claim(number: int, claim: ClaimModel, place: FoundSpan | None, reader: str | None) -> Proof:
-    assert claim.document_id is not None, "checked by the caller"
+def _quotes(claim: ClaimModel) -> list[_Quote]:
+    """Of a list, one for each element that the chunk has."""
+    if claim.document_id is None or claim.quote is None:
+        return []
+    whole = _Quote(claim, claim.quote, claim.document_start, claim.document_end)
+    if claim.document_start is None or claim.start_offset is None:
+        return [whole]
+    chunk = claim.document_start - claim.start_offset
+    elements = [
+        _Quote(claim, one.quote, chunk + one.start_offset, chunk + one.end_offset)
+        for one in claim.elements or ()
+        if one.quote is not None and one.start_offset is not None and one.end_offset is not None
+    ]
+    return elements or [whole]
+
+
+def _facts(
+    claim: ClaimModel, reader: str | None, readers: Mapping[tuple[UUID, datetime], str]
+) -> dict[str, str]:
     found = "confirmed" if claim.operation == "confirmed" else "extracted"
-    facts = {"schema": claim.schema_version, found: f"{claim.extracted_at:%Y-%m-%d %H:%M} UTC"}
+    facts = {"schema": claim.schema_version, found: _time(claim.extracted_at)}
     if reader is not None:
         facts["extractor"] = reader
+    if claim.chunk_id is not None and claim.read_at != claim.extracted_at:
+        again = readers.get((claim.chunk_id, claim.read_at))
+        facts["reread"] = _time(claim.read_at) + (f" by {again}" if again else "")
+    return facts
+
+
+def _describe_word(claim: ClaimModel) -> str:
+    """The person behind a value."""
+    reason = f": {claim.reason}" if claim.reason else ""
+    return f"Set by {claim.author} on {_time(claim.extracted_at)}{reason}"
+
+
+def _show(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _time(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def _proof_of_claim(number: int, quote: _Quote, place: FoundSpan | None, facts: dict[str, str]) -> Proof:
+    claim = quote.claim
+    assert claim.document_id is not None, "claims without a document have no quotes"
     return Proof(
         number=number,
-        quote=claim.quote or "",
+        quote=quote.text,
         document_id=claim.document_id,
         document_name=claim.document_name or "",
         version=claim.document_version,
-        start=claim.document_start,
-        end=claim.document_end,
-        page=claim.page,
+        start=quote.start,
+        end=quote.end,
+        page=claim.page if place is None or place.location.page is None else place.location.page,
         url=claim.url,
         facts=facts,
         span=place,

@@ -3,6 +3,7 @@
 from typing import Any
 
 from whence.evidence_files.proofs import EvidenceFile, Proof
+from whence.parse.detect import PDF
 
 _PREFIX = {
     "prov": "http://www.w3.org/ns/prov#",
@@ -25,7 +26,15 @@ def as_json(file: EvidenceFile) -> dict[str, Any]:
 
 def _provenance(file: EvidenceFile, proofs: list[Proof]) -> dict[str, Any]:
     result = f"whence:{file.kind}-{file.id}"
-    agents = {f"whence:agent-{_token(author)}": author for author in file.authors}
+    agents = {
+        f"whence:agent-{number}": {
+            "prov:type": {"$": f"prov:{kind}", "type": "prov:QUALIFIED_NAME"},
+            "prov:label": name,
+        }
+        for number, (kind, name) in enumerate(
+            [*(("SoftwareAgent", one) for one in file.authors), *(("Person", one) for one in file.people)], 1
+        )
+    }
     documents = {_document(proof): proof for proof in proofs}
     entities: dict[str, Any] = {
         result: {
@@ -56,13 +65,7 @@ def _provenance(file: EvidenceFile, proofs: list[Proof]) -> dict[str, Any]:
     return {
         "prefix": _PREFIX,
         "entity": entities,
-        "agent": {
-            name: {
-                "prov:type": {"$": "prov:SoftwareAgent", "type": "prov:QUALIFIED_NAME"},
-                "prov:label": author,
-            }
-            for name, author in agents.items()
-        },
+        "agent": agents,
         "wasDerivedFrom": derived,
         "wasAttributedTo": {
             f"_:a{number}": {"prov:entity": result, "prov:agent": name}
@@ -82,7 +85,8 @@ def _annotation(ident: str, statement: str, proof: Proof) -> dict[str, Any]:
     selectors: list[dict[str, Any]] = [quote]
     if proof.start is not None and proof.end is not None:
         selectors.append({"type": "TextPositionSelector", "start": proof.start, "end": proof.end})
-    if proof.page is not None:
+    is_pdf = proof.span is None or proof.span.file_type == PDF
+    if proof.page is not None and is_pdf:
         pdf = "http://tools.ietf.org/rfc/rfc3778"
         selectors.append({"type": "FragmentSelector", "conformsTo": pdf, "value": f"page={proof.page}"})
     return {
@@ -106,7 +110,3 @@ def _link(proof: Proof) -> str:
 
 def _document(proof: Proof) -> str:
     return f"whence:document-{proof.document_id}-v{proof.version or 0}"
-
-
-def _token(text: str) -> str:
-    return "".join(c if c.isalnum() else "-" for c in text)

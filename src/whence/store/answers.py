@@ -145,14 +145,18 @@ FROM kb.answers a
 JOIN kb.conversations c ON c.project_id = %(project_id)s AND c.id = a.conversation_id
 WHERE a.project_id = %(project_id)s AND {_VISIBLE}
   AND (%(conversation_id)s::uuid IS NULL OR a.conversation_id = %(conversation_id)s)"""
-_STALE: LiteralString = f"a.refreshed_by IS NULL AND EXISTS (SELECT FROM {_MOVED})"
+_STALE: LiteralString = f"EXISTS (SELECT FROM {_MOVED})"
 _WITH_FEEDBACK: LiteralString = """
   AND a.feedback IS NOT NULL AND (%(feedback)s = 'any' OR a.feedback ->> 'rating' = %(feedback)s)"""
 
 
 def _list_query(stale: bool | None, *, feedback: bool) -> PagedQuery[StoredAnswer]:
     wanted: LiteralString = (
-        "" if stale is None else f"\n  AND {_STALE}" if stale else f"\n  AND NOT ({_STALE})"
+        ""
+        if stale is None
+        else f"\n  AND a.refreshed_by IS NULL AND {_STALE}"
+        if stale
+        else f"\n  AND NOT {_STALE}"
     )
     rated: LiteralString = _WITH_FEEDBACK if feedback else ""
     return PagedQuery(
@@ -280,7 +284,7 @@ class Answers(Statements):
         offset: int,
         after: UUID | None = None,
     ) -> tuple[list[StoredAnswer], int]:
-        """Answers, newest first. A stale answer that was refreshed does not count as stale."""
+        """Answers, newest first. Of the stale ones, only those that were not refreshed yet."""
         params = {
             "project_id": project_id,
             "key_id": caller.key_id,
