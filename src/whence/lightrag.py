@@ -225,7 +225,7 @@ def _chunks(items: object) -> tuple[LightragChunk, ...]:
         text = _text(item.get("content"), _MAX_TEXT) if isinstance(item, dict) else ""
         if not text:
             continue
-        ident, file = item.get("chunk_id"), _text(item.get("file_path"), _MAX_NAME)
+        ident, file = item.get("chunk_id"), " ".join(_text(item.get("file_path"), _MAX_NAME).split())
         if not isinstance(ident, str) or not _OWN_ID.fullmatch(ident):
             ident = f"chunk-{md5(text.encode(), usedforsecurity=False).hexdigest()}"
         found.setdefault(text, LightragChunk(id=ident, text=text, file=file or "LightRAG"))

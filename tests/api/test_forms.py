@@ -77,6 +77,10 @@ async def test_names_that_hold_what_cannot_be_shown(client: httpx.AsyncClient) -
     raw = part(b"Three.").replace(b"a.txt", b"\xff\xfe.txt")
     (three,) = data_of(await sent(client, raw))["items"]
     assert three["fileName"] == "\ufffd\ufffd.txt"
+    quoted = {'5" off.md': b"Four.", "back\\slash.md": b"Five.", "C:\\docs\\six.md": b"Six."}
+    files = [("file", (name, content)) for name, content in quoted.items()]
+    named = data_of(await client.post("/api/v1/ingest/upload", files=files), 202)["items"]
+    assert [one["fileName"] for one in named] == ['5" off.md', "back\\slash.md", "six.md"]
 
 
 async def test_an_empty_field_for_files_is_no_file(client: httpx.AsyncClient) -> None:

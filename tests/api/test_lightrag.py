@@ -202,6 +202,22 @@ async def test_a_chunk_of_lightrag_becomes_the_nearest_of_ours_with_its_page(
         assert one["page"] == (1 if "train" in one["chunkText"] or "Flights" in one["chunkText"] else 2)
 
 
+async def test_ids_that_users_chose_are_kept_and_names_cleaned(
+    client: httpx.AsyncClient, lightrag: LightragEndpoint
+) -> None:
+    ident = await make_project(client, lightragUrl=lightrag.url, lightragKey=KEY)
+    exchange = recorded()
+    exchange["/query/data"]["data"]["chunks"] = [
+        {"content": PARENTAL, "chunk_id": "report-2024-chunk-003", "file_path": "else\nwhere.md"}
+    ]
+    exchange["/query"]["references"] = []
+    lightrag.default = plays(exchange)
+    told = await ask(client, ident)
+    assert [(one["id"], one["source"]) for one in told["sources"][1:]] == [
+        ("report-2024-chunk-003", "else where.md")
+    ]
+
+
 async def test_documents_of_other_projects_are_not_aligned(
     client: httpx.AsyncClient, lightrag: LightragEndpoint
 ) -> None:

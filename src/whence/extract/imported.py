@@ -9,11 +9,12 @@ from typing import Any
 
 from whence.extract.context import ExtractionContext
 from whence.extract.extractors import ExtractionRequest, ReadReply, TokenUsage
+from whence.extract.grounding import SearchableText
 from whence.extract.reply import ExtractionReply, proposals
 from whence.extract.schema import Schema
 from whence.models import ExtractorName
 from whence.text.content_words import words
-from whence.text.names import fold, name_key
+from whence.text.names import name_key
 
 IMPORTED = "imported"
 """Key in a job's config: `objects` and `relationships`, each with all its `descriptions`, and the `digest` of both."""
@@ -51,7 +52,7 @@ class ImportedExtractor:
 
         The reply counts as cut off: what others found in the chunk before is not withdrawn because it is not repeated here.
         """
-        said = fold(text)
+        said = SearchableText(text)
         named = [one for one in self.objects if is_named(one["name"], said)]
         here = {one["name"] for one in named}
         tied = [one for one in self.relationships if {one["source"], one["target"]} <= here]
@@ -67,10 +68,9 @@ class ImportedExtractor:
         return replace(proposals(body), is_cut=True)
 
 
-def is_named(name: str, said: str) -> bool:
-    """Whether a text has the name; `said` is the text as `fold` makes it."""
-    key = name_key(name)
-    return bool(key) and key in said
+def is_named(name: str, text: SearchableText) -> bool:
+    """Whether the text has the name as the merge looks for it: `AI` is not in `paid`."""
+    return bool(name_key(name)) and text.find(name) is not None
 
 
 def _description(found: Mapping[str, Any], text: str) -> dict[str, str]:

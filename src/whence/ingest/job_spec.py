@@ -15,6 +15,7 @@ from whence.text.dates import own_date
 MAX_FILE_NAME = 255
 _SIZES = {"maxChunkSize": "max_chunk_size", "minChunkSize": "min_chunk_size"}
 
+_WINDOWS_PATH = re.compile(r"[A-Za-z]:\\|\\\\")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
@@ -67,7 +68,9 @@ def chunking_of(job: Job | None) -> Chunking:
 
 def base_name(given: str) -> str:
     """The last part of a name that may be a path on the sender's machine."""
-    return given.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    if _WINDOWS_PATH.match(given):
+        given = given.replace("\\", "/")
+    return given.rstrip("/").rpartition("/")[2]
 
 
 def clean_name(given: str) -> str:

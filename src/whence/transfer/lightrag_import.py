@@ -13,13 +13,14 @@ from uuid import UUID
 
 import orjson
 
+from whence.extract.grounding import SearchableText
 from whence.extract.imported import IMPORTED, RELATED, is_named
 from whence.extract.scheduling import current_schema, put_import
 from whence.extract.schema import spelled
 from whence.extract.schema_reading import read_schema
 from whence.models import Job
 from whence.store import Store
-from whence.text.names import fold, name_key
+from whence.text.names import name_key
 from whence.transfer.lightrag_files import LightRAGDocument, LightRAGEntity, WorkingDirectory
 from whence.transfer.lines import TextSource
 
@@ -55,7 +56,7 @@ def sources_of(found: WorkingDirectory) -> list[TextSource]:
 
 def count_placeable(found: WorkingDirectory) -> PlacedGraph:
     """For a dry run: whether the documents that LightRAG names contain the names."""
-    texts = {one.id: fold(one.text) for one in found.documents}
+    texts = {one.id: SearchableText(one.text) for one in found.documents}
 
     def has(names: Sequence[str], documents: frozenset[str]) -> bool:
         return any(all(is_named(name, texts[one]) for name in names) for one in documents if one in texts)

@@ -1,10 +1,12 @@
 """Bodies: JSON, and forms with files. Each file goes to disk part by part."""
 
 import json
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar
+from urllib.parse import unquote
 
 import orjson
 from fastapi import Depends, Request
@@ -22,6 +24,8 @@ Model = TypeVar("Model", bound=BaseModel)
 FILE_SCHEMA = {"type": "string", "format": "binary"}
 MAX_FILES = 1000
 _MAX_FIELDS = 100
+_QUOTED = re.compile("%22|%0[AD]", re.IGNORECASE)
+"""Characters of a file's name that browsers and HTTP clients write like this in a form."""
 _MAX_FIELD = 64 * 1024
 
 
@@ -244,7 +248,7 @@ class _Reader:
         if len(self.form.files) >= MAX_FILES:
             raise _unreadable(f"it has more than {MAX_FILES} files")
         self._file = self._stack.enter_context(self._inbox.file())
-        name = options[b"filename"].decode("utf-8", "replace")
+        name = _QUOTED.sub(lambda found: unquote(found[0]), options[b"filename"].decode("utf-8", "replace"))
         content_type = headers.get(b"content-type", b"").decode("latin-1") or None
         self.form.files.append(Upload(name=name, content_type=content_type, file=self._file))
 

@@ -63,6 +63,7 @@ def test_what_says_something_claims(sentence: str) -> None:
         "I couldn't find any information about the price of gold in the provided passages.",
         "I cannot answer this question from the passages.",
         "I do not know.",
+        "I found no sentence in the documents that answers this.",
         "I'm sorry, but I am unable to answer this question.",
         "The passages do not answer the question.",
         "The provided documents do not contain information on the price of gold.",

@@ -34,7 +34,7 @@ _REST = (
 )
 _NOTHING_FOUND = re.compile(
     rf"(?:(?:however|unfortunately|(?:i['’]m |i am )?sorry),? (?:but )?|(?:in|from|based on|according to) {_DOCUMENTS},? )?(?:"
-    rf"i (?:cannot|(?:am|was) (?:not|unable)|\w+{_NOT}) {_REST}"
+    rf"i (?:cannot|(?:am|was) (?:not|unable)|\w+{_NOT}|found no(?:thing)?) {_REST}"
     rf"|(?:{_DOCUMENTS} (?:do|does|did){_NOT}|(?:no|none of|nothing in) {_DOCUMENTS}) {_TELL}{_REST}"
     rf"|(?:there (?:is|was|are|were) )?(?:no {_INFORMATION}|nothing\b){_REST}\b(?:found|(?:in|from|by) {_DOCUMENTS})"
     rf"|{_REST}\b(?:is|are|was|were){_NOT} \w+ed (?:in|by) {_DOCUMENTS})[.!…]?[*_\"”’]*",
