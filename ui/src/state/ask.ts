@@ -178,7 +178,7 @@ export async function ask(question: string): Promise<void> {
     if (!ended)
       change({
         state: "broken",
-        error: asError(new Error("The connection broke before the answer was complete.")),
+        error: new ApiError(0, "STREAM_BROKEN", "The connection broke before the answer was complete."),
       });
   } catch (error) {
     if (!abort.signal.aborted) change({ state: "broken", error: asError(error) });
@@ -225,7 +225,7 @@ async function keep(conversation: string, answerId: string): Promise<void> {
 
 export function stop(): void {
   running?.abort();
-  change({ state: "broken", error: asError(new Error("Stopped.")) });
+  change({ state: "broken", error: new ApiError(0, "STOPPED", "You stopped the answer.") });
 }
 
 /** Keeps what the reader says of an answer; null takes it back. */

@@ -90,6 +90,7 @@ function Row(props: { one: Document; reload: () => void; remove: () => void; pre
     reload();
   });
   const failed = one.status === "failed";
+  const type = fileType(one.file_type, one.name);
   const reason = again.error?.message ?? one.error?.message;
   return (
     <>
@@ -97,12 +98,9 @@ function Row(props: { one: Document; reload: () => void; remove: () => void; pre
         <a href={href(`/d/${one.id}`)} title={one.name}>
           {one.name}
         </a>
-        <Under
-          kind={`${fileType(one.file_type, one.name)} · ${bytes(one.file_size)}`}
-          reason={failed ? reason : null}
-        />
+        <Under kind={failed ? type : `${type} · ${bytes(one.file_size)}`} reason={failed ? reason : null} />
       </Cell>
-      <Cell class="wide type">{fileType(one.file_type, one.name)}</Cell>
+      <Cell class="wide type">{type}</Cell>
       <Cell class="wide number">{bytes(one.file_size)}</Cell>
       <Cell>
         <Status status={one.status} jobId={one.job_id} />
