@@ -316,7 +316,9 @@ async def test_a_long_answer_is_judged_like_a_short_one(
 ) -> None:
     rows = 300
     endpoint.default = says(
-        lambda messages: f"| {about('thirty', 'Everyone has thirty days')(messages)} |\n" * rows
+        lambda messages: (
+            f"| {about('thirty', 'Everyone has thirty days of leave in a year')(messages)} |\n" * rows
+        )
     )
     told = await ask(stocked)
     assert [one["supported"] for one in told["citations"]] == [True] * rows

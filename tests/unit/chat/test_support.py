@@ -54,11 +54,17 @@ def test_the_quote_is_the_span_of_the_document_that_supports_the_sentence() -> N
     ("said", "level", "score"),
     [
         ("It is 120 metres long and made of iron", "verbatim", 1.0),
-        ("According to the documents, it is 120 metres long and made of iron", "verbatim", 1.0),
+        ("According to the documents, it is 120 metres long and made of iron", "close", 0.9),
         ("It is made of iron and 120 metres long", "close", 0.9),
         ("It is 120 metres long and not made of iron", "loose", None),
         ("The iron bridge has a length of 120 metres", "loose", None),
         ("Cats like milk and fish", "none", 0.0),
+        # One common word is not even `loose`.
+        (
+            "Long before the war, herring fleets sailed from Bergen every autumn to the banks of Iceland",
+            "none",
+            0.0,
+        ),
     ],
 )
 def test_each_level_has_its_score(said: str, level: str, score: float | None) -> None:
@@ -113,7 +119,7 @@ def test_a_figure_that_the_quote_has_not_is_no_support() -> None:
     ],
 )
 def test_the_month_of_a_date_is_a_figure(said: str, is_so: bool) -> None:
-    text = "Repairs exceeded their budget because of the storm of 9 February, when water came in."
+    text = "Repairs exceeded their budget because of the storm of 9 February. Water came in."
     passages = [Source(start=0, id=A, text=text)]
     (found,) = judged(f"Repairs exceeded their budget {said} [{A}].", passages)
     assert found.supported is is_so
@@ -209,7 +215,7 @@ STUDIO = [
     Source(start=0, id=A, text="It must stand 45 cm from the wall. Never cover it."),
     Source(start=0, id=B, text="The kiln weighs 214 kg. It takes two people to move it."),
     Source(start=0, id=C, text="Glazes are kept in the kiln room. There are 45 of them."),
-    Source(start=0, id=D, text="Made in Denmark, the kiln weighs 214 kg."),
+    Source(start=0, id=D, text="It was made in Denmark, and the kiln weighs 214 kg."),
 ]
 
 
@@ -251,7 +257,7 @@ def test_citations_that_were_mixed_up_do_not_help_each_other() -> None:
 
 
 def test_of_two_that_contradict_each_other_one_is_marked() -> None:
-    annex = Source(start=0, id=B, text="In the annex, employees may work from home up to five days a week.")
+    annex = Source(start=0, id=B, text="See the annex. Employees may work from home up to five days a week.")
     said = f"Employees may work from home up to five days a week [{A}][{B}]."
     found = judged(said, [Source(start=0, id=A, text=HOME), annex])
     assert [one.supported for one in found] == [False, True]

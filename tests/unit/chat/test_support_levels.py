@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.texts import texts
 
 from whence.chat.support.matching import Level, _places, match, match_parts
-from whence.chat.support.reading import read, without_origin
+from whence.chat.support.reading import read
 from whence.chat.support.statements import _LINE_END
 from whence.chunk import sentences
 
@@ -43,7 +43,7 @@ def write(sentence: Sequence[str]) -> str:
 
 
 def level(sentence: str, passage: str) -> Level | None:
-    found = match(read(without_origin(sentence)), read(passage))
+    (found,) = match(sentence, [read(passage)])
     return found.level if found else None
 
 
@@ -58,7 +58,7 @@ def test_a_copied_sentence_is_verbatim(data: st.DataObject, passage: list[list[s
         st.sampled_from([copied, copied.upper(), copied.replace(" ", " \n "), f"**{copied}**"])
     )
     assert level(changed, shown(passage)) == "verbatim"
-    assert level(f"According to the report, {changed}", shown(passage)) == "verbatim"
+    assert level(f"According to the report, {changed}", shown(passage)) == "close"
 
 
 @given(texts(200))
@@ -67,8 +67,8 @@ def test_every_sentence_of_any_text_is_verbatim(text: str) -> None:
     for one in sentences(text):
         ends = one.start_offset, one.end_offset
         is_cut = any(token.start < end < token.end for token in passage.content for end in ends)
-        if not is_cut and (said := read(one.text)).content:
-            found = match(said, passage)
+        if not is_cut and read(one.text).content:
+            (found,) = match(one.text, [passage])
             assert found is not None
             assert found.level == "verbatim"
 
@@ -145,7 +145,8 @@ BRIDGE = (
         ("It is 120 metres  LONG and made of iron", BRIDGE, "verbatim"),
         ("It's 120 metres long, and it is made of iron.", BRIDGE, None),
         ("The iron bridge was opened by Anna Berg in 1874.", BRIDGE, "close"),
-        ("The report states that the iron bridge was officially opened by Anna Berg", BRIDGE, "verbatim"),
+        ("The iron bridge was opened by Anna Berg.", BRIDGE, None),  # when?
+        ("The report states that it is 120 metres long and made of iron.", BRIDGE, "close"),
         ("It is made of iron and 120 metres long.", BRIDGE, "close"),
         ("In 1874, Anna Berg was opened by the iron bridge.", BRIDGE, None),
         ("Tower painted wool and Anna.", "Harbour, Anna slowly. Tower painted wool and Berg.", None),
@@ -155,7 +156,7 @@ BRIDGE = (
         ("The mayor was arrested.", "Opponents of the mayor were arrested.", None),
         ("The price rose.", "It is not true that the price rose.", None),
         ("The price rose.", "Analysts deny that the price rose.", None),
-        ("The price rose.", "The council announced that the price rose.", "verbatim"),
+        ("The price rose.", "The council announced that the price rose.", None),
         ("The price rose.", "Critics claim that the price rose.", None),
         ("The price rose.", "Critics claim: the price rose.", None),
         ("The price rose.", "It is false that the price rose.", None),
@@ -176,7 +177,7 @@ BRIDGE = (
         ),
         ("The match is cancelled.", "- If it rains, stay\n- The match is cancelled", "verbatim"),
         ("The valve closes.", "When the pressure rises, the valve closes.", None),
-        ("The match ended in 1874.", "The match ended in 1874, when the tower fell.", "verbatim"),
+        ("The match ended in 1874.", "The match ended in 1874, when the tower fell.", None),
         ("If it rains, the match is cancelled.", "If it rains, the match is cancelled.", "verbatim"),
         (
             "Das Spiel fällt aus.",
@@ -185,7 +186,7 @@ BRIDGE = (
         ),
         ("Der Preis stieg.", "Kritiker behaupten, der Preis stieg.", None),
         ("You get a refund.", "You get a refund only if you keep the receipt.", None),
-        ("The price rose.", "The price rose, but wages did not.", "verbatim"),
+        ("The price rose.", "The price rose, but wages did not.", "close"),
         ("The price did not rise.", "The price didn't rise.", "close"),
         ("Sales fell from 5 to 3.", "Sales fell from 3 to 5.", None),
         ("Sales fell to 3 from 5.", "Sales fell from 3 to 5.", None),
@@ -234,12 +235,28 @@ LEFT = "He left the team in May."
         ("Is the port 8080?", "Is the port 8080?", "verbatim"),
         ("Refunds are paid.", "Refunds are paid, provided the receipt is kept.", None),
         ("Refunds are paid.", "Refunds are paid provided that the receipt is kept.", None),
-        (LEFT, "He was told to rest, and he left the team in May.", "verbatim"),
-        (LEFT, "He left the team in May, and he was told to rest.", "verbatim"),
-        (LEFT, "He fell when it rained, and he left the team in May.", "verbatim"),
-        (LEFT, "He was once mayor, but he left the team in May.", "verbatim"),
-        (LEFT, "The ship was provided by the council, and he left the team in May.", "verbatim"),
-        (LEFT, "The tower was expected to fall, but he left the team in May.", "verbatim"),
+        (LEFT, "He was told to rest, and he left the team in May.", "close"),
+        (LEFT, "He left the team in May, and he was told to rest.", "close"),
+        (LEFT, "He fell when it rained, and he left the team in May.", "close"),
+        (LEFT, "He was once mayor, but he left the team in May.", "close"),
+        (LEFT, "The ship was provided by the council, and he left the team in May.", "close"),
+        (LEFT, "The tower was expected to fall, but he left the team in May.", "close"),
+        (LEFT, "Critics claim that he was ill, and he left the team in May.", None),
+        (LEFT, "Was he ill, and he left the team in May?", None),
+        (LEFT, "He left the team in May, but only for a week.", None),
+        (LEFT, "He left the team in May; the tower fell.", "close"),
+        (LEFT, "But he left the team in May.", "close"),
+        (LEFT, "In Dr. Hall's view, he left the team in May.", None),
+        (LEFT, "Weather permitting, he left the team in May.", None),
+        (LEFT, "He left the team in May, in the words of its owner.", None),
+        (LEFT, "He left the team in May, other than on Mondays.", None),
+        (LEFT, "Folklore holds that he left the team in May.", None),
+        ("In case of fire, he left the team in May.", LEFT, None),
+        ("He left the team in May, except on Sundays.", LEFT, None),
+        ("According to Dr. Hall, he left the team in May.", LEFT, None),
+        ("According to the report, he left the team in May.", LEFT, "close"),
+        ("According to the report, he left the team in May.", f"According to the report, {LEFT}", "verbatim"),
+        (LEFT, f"According to the report, {LEFT}", None),
         (LEFT, "1. He left the team in May.", "verbatim"),
         (LEFT, "The tower fell. 2. He left the team in May.", "verbatim"),
     ],
@@ -259,10 +276,10 @@ def test_passages_support_a_sentence_together_if_each_says_a_part() -> None:
             "The wall is 214 kg and 45 cm.",
         )
     )
-    said = read("The kiln weighs 214 kg and must stand 45 cm from the wall.")
+    said = "The kiln weighs 214 kg and must stand 45 cm from the wall."
     assert {*match_parts(said, [kiln, other, wall])} == {0, 2}
     assert match_parts(said, [kiln, other]) == {}
-    wrong = read("The kiln weighs 45 kg and must stand 214 cm from the wall.")
+    wrong = "The kiln weighs 45 kg and must stand 214 cm from the wall."
     assert match_parts(wrong, [kiln, wall]) == {}
 
 

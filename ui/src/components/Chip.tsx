@@ -6,7 +6,7 @@ import { unwrapped } from "../text/matches";
 const LEVELS = {
   verbatim: "the source says it in these words",
   close: "the source says it",
-  loose: "the source says something like it",
+  loose: "the source shares words with it, no more",
   none: "the source does not say it",
 } as const;
 

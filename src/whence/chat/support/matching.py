@@ -1,14 +1,27 @@
 """Finds the place where a passage says a sentence: the same content words in the same order. Pure.
 
-Only adverbs of the passage may be missing, and a clause may have moved. The place may be a part of a sentence that begins and ends like
-a clause, if no word of the clause outside it turns what it says ("not") and none makes it a question, condition or report.
+Only adverbs of the passage may be missing, and a clause may have moved. A part of a sentence counts only if it is a main clause, bounded
+by the ends of the sentence, a semicolon, or a comma with "and" or "but": no condition, exception or speaker can be left out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Literal, NamedTuple
 
-from whence.chat.support.reading import ADJACENT, CLAUSE, COMMA, END, JOINT, LISTS, Reading, Token
+from whence.chat.support.reading import (
+    CLAUSE,
+    COMMA,
+    END,
+    JOINT,
+    QUESTION,
+    RELATIVE,
+    STOP,
+    TURNS,
+    Reading,
+    Token,
+    read,
+    without_origin,
+)
 
 Level = Literal["verbatim", "close", "loose", "none"]
 SCORES: Mapping[Level, float] = {"verbatim": 1.0, "close": 0.9, "loose": 0.8, "none": 0.0}
@@ -28,20 +41,33 @@ class Verdict(NamedTuple):
     end: int
 
 
-def match(sentence: Reading, passage: Reading) -> Verdict | None:
+def match(sentence: str, passages: Sequence[Reading]) -> list[Verdict | None]:
+    """The place in each passage; at most `close` if "According to the report," was added."""
+    said, bare = read(sentence), without_origin(sentence)
+    found = [_match(said, passage) for passage in passages]
+    if bare != sentence:
+        said = read(bare)
+        found = [
+            one or _match(said, passage, is_same=False) for one, passage in zip(found, passages, strict=True)
+        ]
+    return found
+
+
+def _match(sentence: Reading, passage: Reading, *, is_same: bool = True) -> Verdict | None:
     said = sentence.content
     places = [place for place in _places(said, passage) if len(place) == len(said)]
     for place in places:
-        if _is_same(sentence, passage, place) and _is_clause(passage, place):
+        if is_same and _is_same(sentence, passage, place):
             return _found("verbatim", passage, place)
     if _LEAST <= len(said) <= _MOST:
         places += _exchanged(said, passage)
     return next((_found("close", passage, place) for place in places if _is_clause(passage, place)), None)
 
 
-def match_parts(sentence: Reading, passages: Sequence[Reading]) -> dict[int, Verdict]:
+def match_parts(sentence: str, passages: Sequence[Reading]) -> dict[int, Verdict]:
     """The passages that together say the sentence, each a part of it; empty if a part is in none."""
-    said = sentence.content if len(sentence.content) <= _MOST else ()
+    said = read(without_origin(sentence)).content
+    said = said if len(said) <= _MOST else ()
     found: dict[int, Verdict] = {}
     while said:
         parts = [
@@ -70,7 +96,7 @@ def _places(said: Sequence[Token], passage: Reading) -> Iterator[list[int]]:
                 at += 1
             if at == len(content) or content[at].key != word.key:
                 break
-            if before.after < JOINT and any(one.after >= END for one in content[place[-1] : at]):
+            if before.after < JOINT and any(one.after >= CLAUSE for one in content[place[-1] : at]):
                 break  # the end of one sentence and the start of the next
             place.append(at)
         yield place
@@ -102,41 +128,35 @@ def _parts(said: Sequence[Token], passage: Reading) -> Iterator[list[int]]:
 
 
 def _is_same(sentence: Reading, passage: Reading, place: Sequence[int]) -> bool:
+    """Whether it is one or more whole sentences of the passage, word for word."""
     begin = passage.content[place[0]].place - sentence.content[0].place
-    return begin >= 0 and passage.words[begin : begin + len(sentence.words)] == sentence.words
+    end = begin + len(sentence.words)
+    return passage.borders.issuperset((begin, end)) and passage.words[begin:end] == sentence.words
 
 
 def _is_clause(passage: Reading, place: Sequence[int]) -> bool:
     content, first, last = passage.content, place[0], place[-1]
-    while first and content[first - 1].after < JOINT and content[first - 1].is_adverb:
+    while first and content[first - 1].after < CLAUSE and content[first - 1].is_adverb:
         first -= 1
-    while content[last].after == ADJACENT and content[last + 1].is_adverb:
+    while content[last].after < CLAUSE and content[last + 1].is_adverb:
         last += 1
-    begins = first == 0 or content[first - 1].after >= JOINT
-    return begins and content[last].after > ADJACENT and not _is_turned(passage, place)
+    return _begins(content[max(first - _MOST, 0) : first]) and _ends(content[last : last + _MOST])
 
 
-def _is_turned(passage: Reading, place: Sequence[int]) -> bool:
-    """Whether another word turns the clause or governs it, or its sentence begins with a condition."""
-    before, behind = _around(passage, place, CLAUSE)
-    if _any("governs", (*before, *behind)) or _any("opens", before):
+def _begins(before: Sequence[Token]) -> bool:
+    """Whether a sentence or a later main clause begins here: no comma and no "that" before it in its sentence."""
+    if not before or before[-1].after >= STOP:
         return True
-    lead = _around(passage, place, END)[0][:1]
-    return _any("leads", lead) or any(_any("turns", part) for part in _around(passage, place, COMMA))
+    inside = takewhile(lambda one: one.after != END, reversed(before))
+    return before[-1].after == CLAUSE and all(one.after not in (RELATIVE, COMMA) for one in inside)
 
 
-def _any(listed: str, tokens: Sequence[Token]) -> bool:
-    return any(one.key in LISTS[listed] for one in tokens)
-
-
-def _around(passage: Reading, place: Sequence[int], border: int) -> tuple[Sequence[Token], Sequence[Token]]:
-    """The words before and behind the place, up to a border."""
-    content, first, last = passage.content, place[0], place[-1]
-    while first and content[first - 1].after < border and place[0] - first < _MOST:
-        first -= 1
-    while content[last].after < border and last - place[-1] < _MOST:
-        last += 1
-    return content[first : place[0]], content[place[-1] + 1 : last + 1]
+def _ends(behind: Sequence[Token]) -> bool:
+    """Whether a sentence or a main clause ends with the first of these words, and the sentence is no question."""
+    if behind[0].after != CLAUSE:
+        return behind[0].after >= STOP
+    end = next((one for one in behind if one.after == END), behind[-1])
+    return behind[1].key not in TURNS and end.key not in QUESTION
 
 
 def _found(level: Level, passage: Reading, place: Sequence[int]) -> Verdict:

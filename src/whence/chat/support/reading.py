@@ -9,6 +9,7 @@ import tomllib
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
+from itertools import pairwise
 from typing import NamedTuple
 
 from whence.chunk import sentences
@@ -19,19 +20,23 @@ from whence.text.lexer import fold
 from whence.text.numbers import SCALE, SPELLED, UNITS, plain_number, spelled_number
 
 _DATA = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
-LISTS = {name: frozenset(map(fold, str(listed).split())) for name, listed in _DATA.items()}
-LISTS["leads"] |= LISTS["governs"] | LISTS["opens"]
-_NEUTRAL, _RELATIVES, _CONJUNCTIONS = LISTS["neutral"], LISTS["relatives"], LISTS["conjunctions"]
-_AS_WRITTEN = _NEUTRAL | LISTS["turns"] | LISTS["leads"]
+TURNS, _NEUTRAL, _RELATIVES, _CONJUNCTIONS = (
+    frozenset(map(fold, _DATA[name].split())) for name in ("turns", "neutral", "relatives", "conjunctions")
+)
+QUESTION = frozenset("?？؟")
 _DOCUMENT, _BY, _SAYS, _ADVERBS = _DATA["document"], _DATA["by"], _DATA["says"], tuple(_DATA["adverbs"])
 _ORIGIN = re.compile(
     rf"\A\W*{_BY}{_DOCUMENT},|\A\W*{_DOCUMENT}{_SAYS}|,?\s{_BY}{_DOCUMENT}\W*\Z", re.IGNORECASE | re.VERBOSE
 )
 
-ADJACENT, FUNCTION_WORDS, JOINT, COMMA, CLAUSE, END = range(6)
-"""What lies between two content words. CLAUSE: a comma and "and" or "but"."""
+ADJACENT, FUNCTION_WORDS, JOINT, RELATIVE, COMMA, CLAUSE, STOP, END = range(8)
+"""What lies between two content words. CLAUSE: a semicolon, or a comma and "and" or "but". STOP: that of a title or initial."""
 _LINE = r"[\n-\r\x1c-\x1e\x85\u2028\u2029]"
-_STOP = re.compile(rf"[;；]|{_LINE}\s*(?:{_LINE}|[-*#•|>])")
+_BREAK = re.compile(rf"{_LINE}\s*(?:{_LINE}|[-*#•|>])")
+_ITEM = re.compile(r"[.)]\s")
+_DOT = re.compile(r"\.[\"”’)\]]*\s(?!\s*[,;:])")
+_SEMICOLON = re.compile(r"[;；]")
+_JOINED = re.compile(rf",[\"”]?\s+(?:{'|'.join(_CONJUNCTIONS)})\b", re.IGNORECASE)
 _PAUSE = re.compile(rf"[,:：()\[\]{{}}|、，—–\"“”«»]|{_LINE}|\s[-*#]+\s")
 
 _MONTHS = [name[:3] for name in MONTHS]
@@ -39,7 +44,6 @@ _MONTH = rf"(?ai:{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in MONTHS)}|sep
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _TOKEN = re.compile(
     r"[\[⁅]\d{1,3}[\]⁆]"  # a note of the document
-    rf"|\b(?P<condition>{_DATA['conditions']})\b"
     r"|(?<![\w.,:/-])(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])-(?P<day>[0-3]\d)(?![\w-])"
     rf"|\b(?P<date>{_MONTH}\s+{_DAY}|{_DAY}\s+(?:of\s+)?{_MONTH})(?![\w:]|[.,]\d)(?:,?\s+(?P<in_year>\d{{4}})\b)?"
     r"|(?<![\w.,:/])(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s*(?P<half>[ap])\.?m\b"
@@ -65,7 +69,7 @@ class Token(NamedTuple):
 
     @property
     def is_adverb(self) -> bool:
-        return self.key.endswith(_ADVERBS) and self.key not in LISTS["turns"] | LISTS["governs"]
+        return self.key.endswith(_ADVERBS) and self.key not in TURNS
 
 
 class Reading(NamedTuple):
@@ -75,6 +79,8 @@ class Reading(NamedTuple):
     """All words as written, without case."""
     places: Mapping[str, list[int]]
     """The indexes in `content` of each key."""
+    borders: frozenset[int]
+    """The indexes in `words` where a sentence or an item of a list begins or ends."""
 
 
 def without_origin(sentence: str) -> str:
@@ -85,37 +91,49 @@ def without_origin(sentence: str) -> str:
 def read(text: str) -> Reading:
     keys = ((key, found) for found in _TOKEN.finditer(text) for key in _keys(found))
     found = [Token(key, one.start(), one.end(), place) for place, (key, one) in enumerate(keys)]
+    borders = _borders(text, found)
     content = [one for one in found if one.key not in _NEUTRAL]
-    ends = [*(one.end_offset for one in sentences(text)), len(text)]
-    for at in range(len(content) - 1):
-        one, following = content[at : at + 2]
+    for at, (one, following) in enumerate(pairwise(content)):
+        is_end = any(place in borders for place in range(one.place + 1, following.place + 1))
         between = [word.key for word in found[one.place + 1 : following.place]]
-        is_end = ends[bisect_left(ends, one.end)] <= following.start
-        content[at] = one._replace(after=_separation(text[one.end : following.start], between, is_end=is_end))
+        after = END if is_end else _separation(text[one.end : following.start], between)
+        content[at] = one._replace(after=after)
     places: dict[str, list[int]] = {}
     for at, one in enumerate(content):
         places.setdefault(one.key, []).append(at)
     written = tuple(" ".join(fold(text[one.start : one.end]).split()) for one in found)
-    return Reading(tuple(content), written, places)
+    return Reading(tuple(content), written, places, borders)
 
 
-def _separation(text: str, function_words: list[str], *, is_end: bool) -> int:
-    if is_end or _STOP.search(text):
-        return END
+def _borders(text: str, found: list[Token]) -> frozenset[int]:
+    ends = [*(one.end_offset for one in sentences(text)), len(text)]
+    borders = {0, len(found)}
+    for one, following in pairwise(found):
+        between = text[one.end : following.start]
+        is_item = one.place in borders and one.key.isdigit() and _ITEM.match(between)
+        if is_item or ends[bisect_left(ends, one.end)] <= following.start or _BREAK.search(between):
+            borders.add(following.place)
+    return frozenset(borders)
+
+
+def _separation(text: str, function_words: list[str]) -> int:
     is_relative = not _RELATIVES.isdisjoint(function_words)
+    if _DOT.search(text):
+        return STOP
+    if _SEMICOLON.search(text):
+        return CLAUSE
     if _PAUSE.search(text):
-        return COMMA if is_relative or _CONJUNCTIONS.isdisjoint(function_words[:1]) else CLAUSE
-    # A stop inside a sentence is that of a title or of an item's number.
-    if is_relative or "." in text or not _CONJUNCTIONS.isdisjoint(function_words):
+        return CLAUSE if _JOINED.search(text) and not is_relative else COMMA
+    if is_relative:
+        return RELATIVE
+    if not _CONJUNCTIONS.isdisjoint(function_words):
         return JOINT
     return FUNCTION_WORDS if function_words else ADJACENT
 
 
 def _keys(found: re.Match[str]) -> Iterator[str]:
     """The parts of a date come in one order, and a currency after its amount."""
-    if found["condition"]:
-        yield "if"
-    elif found["year"]:
+    if found["year"]:
         yield from (found["day"].lstrip("0"), _MONTHS[int(found["month"]) - 1], found["year"])
     elif found["date"]:
         yield "".join(filter(str.isdigit, found["date"]))
@@ -137,7 +155,7 @@ def _keys(found: re.Match[str]) -> Iterator[str]:
 def _word(word: str) -> Iterator[str]:
     if negated := _NEGATED.search(word):
         yield from (*_word(word[: negated.start()]), "not")
-    elif word in _AS_WRITTEN or word.endswith(_ADVERBS):
+    elif word in _NEUTRAL or word in TURNS or word.endswith(_ADVERBS):
         yield word
     else:
         yield "⁄".join(words(word)) or UNITS.get(word, word)  # `¼` is read as 1 and 4

@@ -61,7 +61,7 @@ function Welcome() {
           <span class="sentence close">close</span> the source says the same
         </li>
         <li>
-          <span class="sentence loose">loose</span> the source says something like it
+          <span class="sentence loose">loose</span> the source shares words with it, no more
         </li>
         <li>
           <span class="sentence none">none</span> no source says it
