@@ -146,14 +146,18 @@ def test_questions_are_drafted_by_a_model_in_bounded_calls(stocked: "Installatio
     path = tmp_path / "drafts.jsonl"
     with ChatEndpoint(says(draft)) as model:
         stocked.env |= {"WHENCE_LLM_BASE_URL": model.url, "WHENCE_LLM_MODEL": "test"}
-        made = stocked.json("eval", str(path), "--make", "2")
-        assert made["questions"] == 1
-        assert made["completionTokens"] > 0
+        made = stocked.run("eval", str(path), "--make", "2")
+        assert made.stdout.startswith("2 questions in ")
+        assert (
+            "of the model had a question, an answer and a quote from the passage; 1 of 2 questions"
+            in made.stderr
+        )
         assert len(model.requests) <= 4
         model.default = status(400, message="no")
         assert stocked.refused("eval", str(tmp_path / "none.jsonl"), "--make", "2", code=1)
     assert not (tmp_path / "none.jsonl").exists()
-    (line,) = map(json.loads, path.read_text().splitlines())
+    line, other = map(json.loads, path.read_text().splitlines())
+    assert "answer" not in other or other["answer"] == other["text"], "from a heading or a definition"
     assert line == {
         "question": "When does the office open?",
         "document": "sign_in.pdf",
@@ -161,6 +165,22 @@ def test_questions_are_drafted_by_a_model_in_bounded_calls(stocked: "Installatio
         "text": "The office opens at nine",
         "answer": "at nine",
     }
+
+
+def test_a_useless_model_is_named_where_nothing_was_drafted(hosted: "Installation", tmp_path: Path) -> None:
+    hosted.env["WHENCE_EMBEDDER"] = "hash"
+    note, path = tmp_path / "note.txt", str(tmp_path / "drafts.jsonl")
+    note.write_text("Bring the ladder back by Friday, please. Otto waits for it.")
+    hosted.run("ingest", str(note))
+    said = hosted.refused("eval", path, "--make", "2", code=1)
+    assert "no headings or definitions" in said
+    assert "WHENCE_LLM_BASE_URL" in said
+    with ChatEndpoint(says("I would rather not.")) as model:
+        hosted.env |= {"WHENCE_LLM_BASE_URL": model.url, "WHENCE_LLM_MODEL": "test"}
+        said = hosted.refused("eval", path, "--make", "2", code=1)
+    assert "none of 1 reply of the model had a question" in said
+    assert "no document" not in said
+    assert not Path(path).exists()
 
 
 def test_what_is_wrong_is_said(stocked: "Installation", tmp_path: Path) -> None:

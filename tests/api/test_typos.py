@@ -53,6 +53,12 @@ async def test_words_that_a_document_has_are_not_corrected(stocked: httpx.AsyncC
     assert (await search(stocked, "ledgers of the harbour"))["notes"] == []
 
 
+async def test_a_rare_english_word_may_be_a_misspelling(stocked: httpx.AsyncClient) -> None:
+    found = await search(stocked, "leger of the harbour")
+    assert (contents(found)[0], found["notes"]) == (LEDGER, ["Searched for *ledger* instead of *leger*"])
+    assert (await search(stocked, "present or purchase of the office", floor=False))["notes"] == []
+
+
 async def test_quotes_switch_the_correction_off(stocked: httpx.AsyncClient) -> None:
     found = await search(stocked, '"ledgr"')
     assert (found["items"], found["notes"]) == ([], [])

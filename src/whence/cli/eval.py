@@ -20,6 +20,7 @@ from whence.cli.output import (
 
 if TYPE_CHECKING:
     from whence.api.evaluation import Comparison, EvalReport, EvalTotals, QuestionMeasures
+    from whence.evaluate import Drafter
     from whence.evaluate.files import Questions
     from whence.models import Project
     from whence.search import Mode
@@ -194,9 +195,13 @@ async def _make(app: App, project: "Project", path: Path, count: int) -> None:
             with click.open_file(str(path), "wb") as file:
                 file.writelines(orjson.dumps(line) + b"\n" for line in lines)
     if not lines:
-        raise click.ClickException(f"Project {project.name} has no document to draft questions from.")
+        raise click.ClickException(_why_none(drafter))
     tokens = drafter.prompt_tokens, drafter.completion_tokens
     cost = "" if app.chat_model is None else f" ({tokens[0]} and {tokens[1]} tokens)"
+    if drafter.useful_replies < drafter.replies:
+        useful = f"{drafter.useful_replies} of {counted(drafter.replies, 'reply', 'replies')} of the model"
+        rest = f"{drafter.from_headings} of {counted(len(lines), 'question')} from headings and definitions."
+        print_notes([f"{useful} had a question, an answer and a quote from the passage; {rest}"])
     if len(lines) < count:
         print_notes([f"{len(lines)} of {count} questions: the documents gave no more."])
     if str(path) != "-":
@@ -205,6 +210,20 @@ async def _make(app: App, project: "Project", path: Path, count: int) -> None:
             {**written, "completionTokens": tokens[1]},
             f"{counted(len(lines), 'question')} in {path}{cost}. Read them before you rely on them.",
         )
+
+
+def _why_none(drafter: "Drafter") -> str:
+    name = drafter.project.name
+    if not drafter.documents:
+        return f"Project {name} has no document to draft questions from."
+    headings = f"the documents of project {name} have no headings or definitions to draft from"
+    if drafter.model is None:
+        return f"Nothing drafted: {headings}. Configure a chat model (WHENCE_LLM_BASE_URL) or write the questions."
+    replies = counted(drafter.replies, "reply", "replies")
+    return (
+        f"Nothing drafted: none of {replies} of the model had a question, an answer and a quote from the passage, and "
+        f"{headings}. Try a larger model."
+    )
 
 
 async def _write_feedback(app: App, project: "Project", path: Path) -> None:

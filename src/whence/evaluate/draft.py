@@ -1,4 +1,4 @@
-"""Drafts questions from the documents of a project: with a chat model, or from headings and definitions without one."""
+"""Drafts questions from the documents of a project: with a chat model, then from headings and definitions."""
 
 import json
 import re
@@ -64,32 +64,45 @@ class Drafter:
     """Tokens that the model takes in, its answer included."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    documents: int = 0
+    """Documents that were drafted from."""
+    replies: int = 0
+    useful_replies: int = 0
+    """Replies of the model with a question, an answer and a quote from the passage."""
+    from_headings: int = 0
+    """Questions from headings and definitions."""
 
     async def lines(self, count: int) -> AsyncIterator[dict[str, Any]]:
         """Up to `count` lines of a file of questions, from as many documents as possible. Raises ModelError."""
         asked: set[str] = set()
-        drafting = self._by_headings(count) if self.model is None else self._by_model(self.model, count)
-        async for document, page, draft in drafting:
-            if draft.question in asked:
-                continue
-            asked.add(draft.question)
-            line = {"question": draft.question, "document": document.name, "page": page, "text": draft.text}
-            line["answer"] = draft.answer
-            yield {name: value for name, value in line.items() if value is not None}
-            if len(asked) == count:
-                return
+        by_headings = self._by_headings(count)
+        for drafting in (
+            [by_headings] if self.model is None else [self._by_model(self.model, count), by_headings]
+        ):
+            async for document, page, draft in drafting:
+                if draft.question in asked:
+                    continue
+                asked.add(draft.question)
+                self.from_headings += drafting is by_headings
+                line = {"question": draft.question, "document": document.name, "page": page}
+                line |= {"text": draft.text, "answer": draft.answer}
+                yield {name: value for name, value in line.items() if value is not None}
+                if len(asked) == count:
+                    return
 
     async def _documents(self, count: int) -> list[_Listed]:
         """Up to `count` documents that have chunks, evenly spaced over all."""
         _, total = await self.store.documents.page(self.project.id, limit=1, offset=0)
         places = _spread(total, count)
         pages = [await self.store.documents.page(self.project.id, limit=1, offset=place) for place in places]
-        return [
+        found = [
             _Listed(UUID(view["id"]), view["name"])
             for views, _ in pages
             for view in views
             if view["chunk_count"]
         ]
+        self.documents = len(found)
+        return found
 
     async def _by_headings(self, count: int) -> AsyncIterator[tuple[_Listed, int | None, DraftedQuestion]]:
         is_english = (self.project.config.get("language") or DEFAULT_LANGUAGE) == DEFAULT_LANGUAGE
@@ -145,7 +158,10 @@ class Drafter:
         )
         self.prompt_tokens += reply.prompt_tokens or 0
         self.completion_tokens += reply.completion_tokens or 0
-        return read_draft(reply.text, shown)
+        self.replies += 1
+        draft = read_draft(reply.text, shown)
+        self.useful_replies += draft is not None
+        return draft
 
 
 def read_draft(reply: str, passage: str) -> DraftedQuestion | None:

@@ -2,6 +2,7 @@
 
 import gzip
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
@@ -28,10 +29,10 @@ def minilm_tokenizer() -> bytes:
 
 
 @cache
-def english_words() -> frozenset[str]:
-    """The whole words in the local model's vocabulary: some twenty thousand English ones."""
+def english_words() -> Mapping[str, int]:
+    """The whole words in the local model's vocabulary, some twenty thousand, each with its rank: frequent words come first."""
     vocabulary = orjson.loads(minilm_tokenizer())["model"]["vocab"]
-    return frozenset(word for word in vocabulary if word.isalpha())
+    return {word: rank for word, rank in vocabulary.items() if word.isalpha()}
 
 
 SMALL = word_list("english", "cardinals")

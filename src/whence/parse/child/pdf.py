@@ -73,8 +73,8 @@ def keep_hyphens(pages: Mapping[int, str]) -> dict[int, str]:
         return dict(pages)
     words = {word for page in rest for word in _WORD.findall(page)}
     compounds = {word for page in rest for word in _COMPOUND.findall(page)}
-    if len(words & english_words()) > _ENGLISH * len(words):
-        words |= english_words()
+    if len(words & english_words().keys()) > _ENGLISH * len(words):
+        words |= english_words().keys()
 
     def mend(found: re.Match[str]) -> str:
         first, second = found.groups()
