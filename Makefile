@@ -10,6 +10,9 @@ WHENCE := $(BIN)/whence
 # registry that pip is configured for, pip does it.
 install = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check $(1)
 HASHED := --require-hashes --only-binary :all: -r
+# A venv of its own, $(1), with the requirements $(2). It has no pip, which takes four seconds to install: that of .venv works in it.
+fill_venv = $(BIN)/python -m venv --without-pip $(1) && { $(BIN)/uv pip install --quiet $(3) --python $(1)/bin/python $(HASHED) $(2) 2>/dev/null \
+	  || $(BIN)/python -m pip --python $(1)/bin/python install --quiet --disable-pip-version-check $(HASHED) $(2); }
 
 # Where this is set, every process compiles every module anew: two seconds of each start of the server.
 unexport PYTHONDONTWRITEBYTECODE
@@ -82,10 +85,8 @@ format: $(VENV)/.dev ## format the code and mend what lint can mend
 # The packages of others live apart: nothing else needs them. Some do not accept the newest of OpenAI's own yet.
 .clients-venv/.ready: requirements/clients.txt requirements/clients-openai2.txt tests/clients/vercel/package-lock.json clients/typescript/package-lock.json $(VENV)/.run
 	@echo "Installing the clients of others into .clients-venv ..."
-	@for venv in .clients-venv:clients .clients-venv/openai2:clients-openai2; do \
-	  python=$${venv%%:*}/bin/python; file=requirements/$${venv##*:}.txt; $(BIN)/python -m venv $${venv%%:*}; \
-	  $(BIN)/uv pip install --quiet --python $$python $(HASHED) $$file 2>/dev/null \
-	    || $$python -m pip install --quiet --disable-pip-version-check $(HASHED) $$file || exit 1; done
+	@$(call fill_venv,.clients-venv,requirements/clients.txt)
+	@$(call fill_venv,.clients-venv/openai2,requirements/clients-openai2.txt)
 	@for folder in tests/clients/vercel clients/typescript; do npm ci --prefix $$folder --ignore-scripts --silent \
 	  || echo "Without npm, the client in $$folder is not tested."; done
 	@touch $@
@@ -99,9 +100,7 @@ clients-table: $(VENV)/.dev .clients-venv/.ready ## write the table of clients i
 # The server of LightRAG: half a gigabyte that only this test needs. CI plays the recorded exchange.
 .lightrag-venv/.ready: requirements/lightrag.txt $(VENV)/.run
 	@echo "Installing LightRAG into .lightrag-venv ..."
-	@$(BIN)/python -m venv .lightrag-venv
-	@$(BIN)/uv pip install --quiet --python .lightrag-venv/bin/python $(HASHED) $< 2>/dev/null \
-	  || .lightrag-venv/bin/python -m pip install --quiet --disable-pip-version-check $(HASHED) $<
+	@$(call fill_venv,.lightrag-venv,$<)
 	@touch $@
 
 test-lightrag: $(VENV)/.dev .lightrag-venv/.ready ## chat beside the real server of LightRAG
@@ -116,9 +115,7 @@ bench: $(VENV)/.dev ## measure the HTTP server against bare SQL, print the ratio
 # The peers live apart: nothing else needs them. One of them refuses files that are linked twice, as uv's are.
 .bench-venv/.chunking: requirements/bench-chunking.txt $(VENV)/.run
 	@echo "Installing the peers into .bench-venv ..."
-	@$(BIN)/python -m venv .bench-venv
-	@$(BIN)/uv pip install --quiet --link-mode copy --python .bench-venv/bin/python $(HASHED) $< 2>/dev/null \
-	  || .bench-venv/bin/python -m pip install --quiet --disable-pip-version-check $(HASHED) $<
+	@$(call fill_venv,.bench-venv,$<,--link-mode copy)
 	@touch $@
 
 bench-chunking: .bench-venv/.chunking ## measure the chunkers beside their peers, print the ratios
@@ -131,8 +128,7 @@ bench-ingest: $(VENV)/.dev ## measure ingest beside the bare embedder, and what 
 	@$(BIN)/python -m benchmarks.ingest $(ARGS)
 
 .bench-venv/.search: requirements/bench-search.txt .bench-venv/.chunking
-	@$(BIN)/uv pip install --quiet --link-mode copy --python .bench-venv/bin/python $(HASHED) $< 2>/dev/null \
-	  || .bench-venv/bin/python -m pip install --quiet --disable-pip-version-check $(HASHED) $<
+	@$(call fill_venv,.bench-venv,$<,--link-mode copy)
 	@touch $@
 
 bench-peers: .bench-venv/.search $(VENV)/.dev ## measure hybrid search beside vector stores
@@ -164,9 +160,7 @@ client: $(VENV)/.dev ## write the generated modules of clients/python from the O
 
 .docs-venv/.ready: requirements/docs.txt $(VENV)/.run
 	@echo "Installing the site generator into .docs-venv ..."
-	@$(BIN)/python -m venv .docs-venv
-	@$(BIN)/uv pip install --quiet --python .docs-venv/bin/python $(HASHED) $< 2>/dev/null \
-	  || .docs-venv/bin/python -m pip install --quiet --disable-pip-version-check $(HASHED) $<
+	@$(call fill_venv,.docs-venv,$<)
 	@touch $@
 
 docs: .docs-venv/.ready ## build the documentation as a searchable site into site/, checking its links
@@ -175,9 +169,7 @@ docs: .docs-venv/.ready ## build the documentation as a searchable site into sit
 
 .audit-venv/.ready: requirements/audit.txt $(VENV)/.run
 	@echo "Installing pip-audit into .audit-venv ..."
-	@$(BIN)/python -m venv .audit-venv
-	@$(BIN)/uv pip install --quiet --python .audit-venv/bin/python $(HASHED) $< 2>/dev/null \
-	  || .audit-venv/bin/python -m pip install --quiet --disable-pip-version-check $(HASHED) $<
+	@$(call fill_venv,.audit-venv,$<)
 	@touch $@
 
 audit: .audit-venv/.ready ## look for known vulnerabilities in the pinned packages; needs the network
