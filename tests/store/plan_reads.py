@@ -198,8 +198,8 @@ def lexical_reads() -> dict[str, Read]:
         "chunks with a character": lambda s, rows: s.lexical.having(rows[0][2], "猫"),
         "chunks in order": lambda s, rows: s.lexical.following(rows[0][2], after=None, limit=64),
         "words": lambda s, rows: s.lexical.words(rows[0][2]),
-        "earlier claims": lambda s, rows: s.graph.provenance.earlier(rows[0][2], UUID(rows[0][0])),
-        "earlier relationships": lambda s, rows: s.graph.provenance.earlier_ties(
+        "earlier claims": lambda s, rows: s.graph.known_claims.earlier(rows[0][2], UUID(rows[0][0])),
+        "earlier relationships": lambda s, rows: s.graph.known_claims.earlier_ties(
             rows[0][2], UUID(rows[0][0])
         ),
         "segments with words": lambda s, rows: s.lexical.worded(rows[0][2]),
@@ -380,6 +380,14 @@ def provenance_reads() -> dict[str, Read]:
             rows[0][2], 2, document_id=rows[0][3]
         ),
         "stale documents": lambda s, rows: s.graph.ledger.stale_documents(rows[0][2], 2),
+        "values added": lambda s, rows: s.graph.known_claims.added_by(
+            rows[0][2], rows[0][3], since=now(), limit=10
+        ),
+        "quotes between": lambda s, rows: s.graph.known_claims.quotes_between(
+            rows[0][2], UUID(rows[0][0]), [uuid4(), uuid4()]
+        ),
+        "among read": lambda s, rows: s.graph.ledger.among_read(rows[0][2], [UUID(rows[0][0])]),
+        "project of an object": lambda s, _rows: absent(s.graph.objects.project_of(uuid4())),
         "impact on the graph": lambda s, rows: s.graph.deletion_impact(rows[0][2], rows[0][3]),
         "impact of a chunk": lambda s, rows: s.graph.deletion_impact(rows[0][2], UUID(rows[0][0])),
     }
