@@ -31,10 +31,8 @@ async def add_further_sources(run: Run, search: Search, schema: Schema, number: 
     )
     naming: dict[UUID, ChunkView] = {}
     for each in await graph.objects.many(job.project_id, fresh):
-        run.stop_here()
         naming |= await _chunks_with(search, each)
     for chunk_id in await graph.ledger.among_read(job.project_id, naming):
-        run.stop_here()
         outcome = await _confirm(run, schema, naming[chunk_id])
         if outcome.objects or outcome.relationships:
             found = ChunkExtraction(
@@ -47,6 +45,7 @@ async def add_further_sources(run: Run, search: Search, schema: Schema, number: 
                 relationships=outcome.relationships,
             )
             await graph.add_sources(found)
+            run.stop_here()  # only here: the next try finds less to do
 
 
 async def _chunks_with(search: Search, named: GraphObject) -> dict[UUID, ChunkView]:
