@@ -1,10 +1,10 @@
-import { useEffect, useRef } from "preact/hooks";
 import { Dialog } from "./components/Dialog";
 import { Evidence } from "./components/Evidence";
 import { Empty, Failed, Loading } from "./components/States";
 import { shown } from "./state/evidence";
 import { helpOpen, KEYS } from "./state/keyboard";
 import { key, lockedOut } from "./state/key";
+import { useMenu, usePageFocus } from "./state/shell";
 import { useResource } from "./state/resource";
 import { href, path, section } from "./state/router";
 import { choose, loadProjects, project, projects, signOut, unknown } from "./state/session";
@@ -56,10 +56,7 @@ export function App() {
 function Page() {
   const { page, props } = pageFor(path.value);
   const loaded = useResource(() => page(), [path.value.split("/")[1]], { fresh: true });
-  useEffect(
-    () => document.getElementById("main")?.focus({ preventScroll: true }),
-    [path.value.split("/")[1]],
-  );
+  usePageFocus(path.value.split("/")[1]);
   if (loaded.error) return <Failed error={loaded.error} retry={() => location.reload()} />;
   const Shown = loaded.data?.default;
   return Shown ? <Shown {...props} /> : <Loading lines={10} page />;
@@ -67,21 +64,7 @@ function Page() {
 
 function Header() {
   const here = path.value;
-  const menu = useRef<HTMLDetailsElement>(null);
-  useEffect(() => menu.current?.removeAttribute("open"), [here]);
-  useEffect(() => {
-    const shut = (event: Event): void => {
-      const inside = menu.current?.contains(event.target as Node);
-      if (event instanceof KeyboardEvent ? event.key === "Escape" : !inside)
-        menu.current?.removeAttribute("open");
-    };
-    document.addEventListener("click", shut);
-    document.addEventListener("keydown", shut);
-    return () => {
-      document.removeEventListener("click", shut);
-      document.removeEventListener("keydown", shut);
-    };
-  }, []);
+  const menu = useMenu();
   const openHelp = (): void => {
     menu.current?.querySelector("summary")?.focus(); // the dialog gives the focus back to it
     menu.current?.removeAttribute("open");

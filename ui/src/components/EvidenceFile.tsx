@@ -1,18 +1,12 @@
-import { raw } from "../api/client";
+import { evidencePath, saveEvidence, type Evidenced } from "../state/evidenceFile";
 import { key } from "../state/key";
 import { useAction } from "../state/resource";
 import { Failed } from "./States";
 
 /** The evidence file of an answer or an object. A link cannot send the key: with one, the file is fetched and saved. */
-export function EvidenceFile({ of, id }: { of: "answers" | "objects"; id: string }) {
-  const path = `/api/v1/${of}/${id}/evidence.html`;
-  const save = useAction(async () => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(await (await raw(path)).blob());
-    link.download = `evidence-${id}.html`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  });
+export function EvidenceFile({ of, id }: { of: Evidenced; id: string }) {
+  const path = evidencePath(of, id);
+  const save = useAction(() => saveEvidence(of, id));
   if (!key.value)
     return (
       <a class="ghost" href={path} target="_blank" rel="noreferrer">

@@ -1,6 +1,7 @@
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { loadConversations, moved, open, openAnswer } from "./ask";
+import { moved, open, openAnswer } from "./conversation";
+import { loadConversations } from "./conversations";
 import { path } from "./router";
 import { projectId } from "./session";
 

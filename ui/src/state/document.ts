@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { api, ifThere, take, type ApiError, type Chunk, type Document, type Schemas } from "../api/client";
+import type { Page } from "./paged";
 import { live, watch } from "./progress";
 import { useResource, type Resource } from "./resource";
 import { query, setQuery } from "./router";
@@ -113,4 +114,13 @@ export function useOldVersion(
     { fresh: true },
   );
   return { ...found, isWanted };
+}
+
+/** The numbered versions of a document, the newest first. */
+export function useVersions({ id, version }: Document): Resource<Page<Schemas["DocumentVersion"]>> {
+  const params = { path: { document_id: id }, query: { limit: 50 } };
+  return useResource(
+    (signal) => take(api.GET("/api/v1/documents/{document_id}/versions", { params, signal })),
+    [id, version],
+  );
 }

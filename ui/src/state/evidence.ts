@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import type { Citation, Claim, Schemas, Source } from "../api/client";
 import { matchedSentence } from "../text/matches";
 import { query, setQuery } from "./router";
@@ -57,6 +58,13 @@ export function show(place: Place, list: readonly Place[] = [place]): void {
   const picked = [...list.map((one) => (same(one, place) ? place : one)), place];
   places.value = picked.filter((one, i) => picked.findIndex((other) => same(other, one)) === i);
   setQuery({ at: `${place.documentId}:${place.start}-${place.end}` }, { replace: shown.value !== null });
+}
+
+/** A page that was reloaded with an open pane knows what the arrows step through only now. */
+export function useNeighbours(list: readonly Place[]): void {
+  useEffect(() => {
+    if (shown.value && places.value.length === 0 && list.length > 0) places.value = list;
+  });
 }
 
 export function close(): void {

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { api, take, type Schemas } from "../api/client";
+import { api, ifThere, take, type Schemas } from "../api/client";
+import { usePaged, type Paged } from "./paged";
 import { useResource, type Resource } from "./resource";
 import { query } from "./router";
 import { projectId } from "./session";
@@ -75,51 +76,6 @@ export function useObject(id: string): Resource<Detail> {
   });
 }
 
-export async function correct(id: string, property: string, value: unknown, reason: string): Promise<void> {
-  const params = { path: { object_id: id } };
-  await take(
-    api.PATCH("/api/v1/objects/{object_id}", {
-      params,
-      body: { set: { [property]: value }, reason: reason || null },
-    }),
-  );
-}
-
-export async function rejectClaim(id: string, claim: string): Promise<void> {
-  const params = { path: { object_id: id, claim_id: claim } };
-  await take(api.DELETE("/api/v1/objects/{object_id}/claims/{claim_id}", { params }));
-}
-
-export async function rejectObject(id: string): Promise<void> {
-  await take(api.DELETE("/api/v1/objects/{object_id}", { params: { path: { object_id: id } } }));
-}
-
-export async function undo(curation: string): Promise<void> {
-  await take(
-    api.POST("/api/v1/curations/{curation_id}/undo", {
-      params: { path: { curation_id: curation } },
-      body: {},
-    }),
-  );
-}
-
-export async function undoMerge(merge: string): Promise<void> {
-  const params = { path: { merge_id: merge } };
-  await take(api.POST("/api/v1/objects/merges/{merge_id}/undo", { params }));
-}
-
-export async function settle(suggestion: string, verdict: "accept" | "dismiss"): Promise<void> {
-  const params = { path: { project_id: projectId.value, suggestion_id: suggestion } };
-  if (verdict === "accept")
-    await take(
-      api.POST("/api/v1/projects/{project_id}/merge-suggestions/{suggestion_id}/accept", { params }),
-    );
-  else
-    await take(
-      api.POST("/api/v1/projects/{project_id}/merge-suggestions/{suggestion_id}/dismiss", { params }),
-    );
-}
-
 /** A value as typed: JSON where it is JSON, else text. */
 export function typed(text: string): unknown {
   try {
@@ -127,4 +83,46 @@ export function typed(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+/** The objects that the address asks for, as rows; they are read again when `turn` changes. */
+export function useObjects(turn: number): Paged<ObjectRow> {
+  const type = query.value.get("type") ?? undefined;
+  const name = query.value.get("q") ?? undefined;
+  const list = usePaged<ObjectRow>(
+    (offset, limit, signal) =>
+      take(
+        api.GET("/api/v1/objects", {
+          params: { query: { project_id: projectId.value, type, name, sort: "name", limit, offset } },
+          signal,
+        }),
+      ),
+    [projectId.value, type, name],
+  );
+  useEffect(() => {
+    if (turn > 0) list.reload();
+  }, [turn]);
+  return list;
+}
+
+export function useRelationships(id: string): Resource<Schemas["Listing_RelationshipModel_"]> {
+  const params = { query: { object_id: id, limit: 100, project_id: projectId.value } };
+  return useResource((signal) => take(api.GET("/api/v1/relationships", { params, signal })), [id]);
+}
+
+/** The objects of the chunks that the facts name. */
+export function useNamedObjects(chunks: string[], facts: string): Resource<{ id: string; name: string }[]> {
+  return useResource(
+    async (signal) => {
+      const pages = await Promise.all(
+        chunks.slice(0, 10).map((id) => {
+          const params = { path: { chunk_id: id }, query: { limit: 50 } };
+          return ifThere(take(api.GET("/api/v1/chunks/{chunk_id}/objects", { params, signal })));
+        }),
+      );
+      const all = pages.flatMap((page) => page?.items ?? []);
+      return unique(all, (one) => one.id).filter((one) => facts.includes(one.name));
+    },
+    [chunks, facts],
+  );
 }

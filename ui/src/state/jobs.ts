@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import { api, take, type Job } from "../api/client";
-import { usePaged, type Paged } from "./paged";
+import { api, take, type Document, type Job, type Schemas } from "../api/client";
+import { usePaged, type Page, type Paged } from "./paged";
 import { live, watch } from "./progress";
-import { useResource } from "./resource";
+import { useResource, type Resource } from "./resource";
 import { query } from "./router";
 import { projectId } from "./session";
 
@@ -37,8 +37,37 @@ export async function cancel(id: string): Promise<void> {
   await take(api.POST("/api/v1/jobs/{job_id}/cancel", { params: { path: { job_id: id } } }));
 }
 
-/** A job, or the parent of a project's jobs, which has no stream; `ended` is called when it ends. */
-export function useJob(id: string | null, ended: () => void): Job | null {
+export async function retry(id: string): Promise<void> {
+  await take(api.POST("/api/v1/jobs/{job_id}/retry", { params: { path: { job_id: id } } }));
+}
+
+/** What a job does, in the reader's words. */
+export function kindOf(job: Job): "extraction" | "ingest" {
+  return job.job_type === "extraction" ? "extraction" : "ingest";
+}
+
+export function useJob(id: string): Resource<Job> {
+  const params = { path: { job_id: id } };
+  return useResource((signal) => take(api.GET("/api/v1/jobs/{job_id}", { params, signal })), [id]);
+}
+
+/** The chunks of an extraction whose claims were rejected, with the reasons. */
+export function useRejected(id: string): Resource<Page<Schemas["ReadingModel"]>> {
+  const params = { path: { job_id: id }, query: { rejected: true, limit: 50 } };
+  return useResource((signal) => take(api.GET("/api/v1/jobs/{job_id}/readings", { params, signal })), [id]);
+}
+
+/** The jobs that worked on a document. */
+export function useJobsOf(document: Document): Resource<Page<Job>> {
+  const params = { query: { document_id: document.id, project_id: document.project_id, limit: 50 } };
+  return useResource(
+    (signal) => take(api.GET("/api/v1/jobs", { params, signal })),
+    [document.id, document.job_id],
+  );
+}
+
+/** Follows a job, or the parent of a project's jobs, which has no stream; `ended` is called when it ends. */
+export function useFollowedJob(id: string | null, ended: () => void): Job | null {
   const [isOpen, setOpen] = useState(true);
   const found = useResource(
     async (signal) => {

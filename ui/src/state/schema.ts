@@ -73,6 +73,16 @@ export function useSchema(): Resource<{ now: Schemas["SchemaModel"]; versions: S
   );
 }
 
+/** What differs between two versions; null while they are not both chosen. */
+export function useChanges(from: string, to: string): Resource<Schemas["SchemaDiff"] | null> {
+  const params = { path: { project_id: projectId.value }, query: { from, to } };
+  return useResource(
+    async (signal) =>
+      from && to ? take(api.GET("/api/v1/projects/{project_id}/schema/diff", { params, signal })) : null,
+    [projectId.value, from, to],
+  );
+}
+
 export async function put(schema: Schema): Promise<Schemas["SchemaPut"]> {
   const params = { path: { project_id: projectId.value } };
   const body = schema as never; // The OpenAPI document describes the schema of schemas more narrowly than it is.

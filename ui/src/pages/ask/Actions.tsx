@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { EvidenceFile } from "../../components/EvidenceFile";
 import { Failed } from "../../components/States";
-import { rate, type Answer, type Turn } from "../../state/ask";
+import { rate } from "../../state/answers";
+import type { Answer, Turn } from "../../state/conversation";
 import { useAction } from "../../state/resource";
 import { href } from "../../state/router";
 import { footnoted, numbering } from "../../text/answer";

@@ -1,5 +1,6 @@
 import { Failed } from "../../components/States";
-import { ask, type Turn } from "../../state/ask";
+import { ask } from "../../state/ask";
+import type { Turn } from "../../state/conversation";
 import { sentences } from "../../text/answer";
 import { unstarred } from "../../text/format";
 import { Actions } from "./Actions";

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { Chip } from "../../components/Chip";
 import { ofCitation, ofSource, places as stepped, same, show, shown, type Place } from "../../state/evidence";
-import type { Turn } from "../../state/ask";
+import type { Turn } from "../../state/conversation";
 import { project } from "../../state/session";
 import { marked, MARKS, numbering, sentences, soFar, type Sentence } from "../../text/answer";
 import { markdown, verbatim } from "../../text/markdown";

@@ -2,22 +2,17 @@ import { useState } from "preact/hooks";
 import { Confirm } from "../../components/Confirm";
 import { Needs } from "../../components/Needs";
 import { Empty, Failed, Loading } from "../../components/States";
+import { ask, draft, stop } from "../../state/ask";
+import { show, useConversation, useDrawer } from "../../state/asking";
+import { conversationId, openError, opening, turns } from "../../state/conversation";
 import {
-  ask,
-  conversationId,
   conversations,
   conversationsError,
-  draft,
   forget,
   loadConversations,
   loadOlder,
   moreConversations,
-  openError,
-  opening,
-  stop,
-  turns,
-} from "../../state/ask";
-import { show, useConversation, useDrawer } from "../../state/asking";
+} from "../../state/conversations";
 import { href } from "../../state/router";
 import { count } from "../../text/format";
 import { Answer } from "./Answer";

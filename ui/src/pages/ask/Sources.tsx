@@ -1,21 +1,16 @@
-import { api, ifThere, take } from "../../api/client";
 import { Needs } from "../../components/Needs";
 import { Show } from "../../components/States";
-import type { Turn } from "../../state/ask";
+import type { Turn } from "../../state/conversation";
 import { ofHit, show } from "../../state/evidence";
-import { useResource } from "../../state/resource";
+import { useNamedObjects } from "../../state/graph";
 import { href } from "../../state/router";
-import { projectId } from "../../state/session";
+import { useNearest } from "../../state/search";
 
 const GRAPH = "LightRAG Answer";
 
 /** What is nearest to a question that nothing answers. */
 export function NothingFound({ question }: { question: string }) {
-  const body = { projectId: projectId.value, query: question, floor: false, limit: 3 };
-  const found = useResource(
-    (signal) => take(api.POST("/api/v1/search", { body, signal })),
-    [projectId.value, question],
-  );
+  const found = useNearest(question);
   return (
     <section class="near" aria-label="What is near">
       <Show of={found} lines={3} empty={(data) => data.items.length === 0 && <NoDocuments />}>
@@ -65,7 +60,7 @@ export function FromGraph({ turn }: { turn: Turn }) {
 
 function Facts({ turn, text }: { turn: Turn; text: string }) {
   const chunks = turn.sources.flatMap((one) => one.id ?? []);
-  const objects = useResource(async (signal) => objectsIn(chunks, text, signal), [chunks, text]);
+  const objects = useNamedObjects(chunks, text);
   return (
     <details class="from-graph">
       <summary>From the knowledge graph</summary>
@@ -88,20 +83,4 @@ function Facts({ turn, text }: { turn: Turn; text: string }) {
       <a href={href("/graph")}>Open the graph</a>
     </details>
   );
-}
-
-/** The objects of the chunks that the facts name. */
-async function objectsIn(
-  chunks: string[],
-  facts: string,
-  signal: AbortSignal,
-): Promise<{ id: string; name: string }[]> {
-  const pages = await Promise.all(
-    chunks.slice(0, 10).map((id) => {
-      const params = { path: { chunk_id: id }, query: { limit: 50 } };
-      return ifThere(take(api.GET("/api/v1/chunks/{chunk_id}/objects", { params, signal })));
-    }),
-  );
-  const all = pages.flatMap((page) => page?.items ?? []);
-  return [...new Map(all.map((one) => [one.id, one])).values()].filter((one) => facts.includes(one.name));
 }

@@ -1,6 +1,7 @@
 import type { Schemas } from "../../api/client";
 import { Failed } from "../../components/States";
-import { refresh, type Turn } from "../../state/ask";
+import { refresh } from "../../state/answers";
+import type { Turn } from "../../state/conversation";
 import { useAction } from "../../state/resource";
 import { href } from "../../state/router";
 import { unmarked } from "../../text/answer";

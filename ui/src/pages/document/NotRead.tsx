@@ -1,7 +1,7 @@
 import type { Document } from "../../api/client";
 import { Needs } from "../../components/Needs";
 import { Empty, Failed } from "../../components/States";
-import { retry } from "../../state/documents";
+import { retry } from "../../state/jobs";
 import { useAction } from "../../state/resource";
 
 /** Why there is nothing of a document yet, and the button that reads it again. */

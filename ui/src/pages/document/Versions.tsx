@@ -1,8 +1,9 @@
-import { api, take, type Document } from "../../api/client";
+import type { Document } from "../../api/client";
 import { Empty, Show } from "../../components/States";
 import { Status } from "../../components/Status";
 import { Time } from "../../components/Time";
-import { useResource } from "../../state/resource";
+import { useVersions } from "../../state/document";
+import { useJobsOf } from "../../state/jobs";
 import { href, query, withQuery } from "../../state/router";
 import { count, exact } from "../../text/format";
 
@@ -10,11 +11,7 @@ const REASONS = { added: "added", new_content: "new content", read_again: "the s
 
 /** The numbered versions of a document, and the jobs that worked on it. */
 export function Versions({ document }: { document: Document }) {
-  const params = { path: { document_id: document.id }, query: { limit: 50 } };
-  const found = useResource(
-    (signal) => take(api.GET("/api/v1/documents/{document_id}/versions", { params, signal })),
-    [document.id, document.version],
-  );
+  const found = useVersions(document);
   const open = Number(query.value.get("version") ?? document.version);
   return (
     <>
@@ -48,11 +45,7 @@ export function Versions({ document }: { document: Document }) {
 }
 
 function Work({ document }: { document: Document }) {
-  const params = { query: { document_id: document.id, project_id: document.project_id, limit: 50 } };
-  const jobs = useResource(
-    (signal) => take(api.GET("/api/v1/jobs", { params, signal })),
-    [document.id, document.job_id],
-  );
+  const jobs = useJobsOf(document);
   return (
     <section class="claim-group">
       <h2>Jobs</h2>

@@ -1,17 +1,12 @@
 import { useState } from "preact/hooks";
 import { Dialog } from "../../components/Dialog";
-import { Failed, Loading } from "../../components/States";
-import { addText, addUrl, cutting, preview, upload, type Cutting } from "../../state/documents";
-import { useAction, useResource } from "../../state/resource";
+import { Failed } from "../../components/States";
+import { addText, addUrl, upload } from "../../state/adding";
+import { useAction } from "../../state/resource";
 import { count } from "../../text/format";
-import { Cuts } from "./Cuts";
+import { CutPreview, FilePreview } from "./CutPreview";
+import { Strategy } from "./Strategy";
 
-const STRATEGIES: [Cutting["chunkingStrategy"], string][] = [
-  ["", "the project's own, else paragraphs"],
-  ["character", "fixed length"],
-  ["sentence", "whole sentences"],
-  ["paragraph", "paragraphs and sections"],
-];
 const KINDS = { files: "Files", url: "Web page", text: "Text" } as const;
 type Kind = keyof typeof KINDS;
 
@@ -77,7 +72,7 @@ export function AddDialog(props: { onClose: () => void; added: () => void; dropp
       )}
       <Strategy />
       {kind === "files" && files.length > 0 && <FilePreview files={files} />}
-      {kind === "text" && ready && <Preview text={text} />}
+      {kind === "text" && ready && <CutPreview text={text} />}
       {add.error && <Failed error={add.error} />}
       <div class="row">
         <button type="button" class="primary" disabled={!ready || add.busy} onClick={() => void add.run()}>
@@ -88,56 +83,6 @@ export function AddDialog(props: { onClose: () => void; added: () => void; dropp
         </button>
       </div>
     </Dialog>
-  );
-}
-
-function Strategy() {
-  const now = cutting.value;
-  const set = (part: Partial<typeof now>): void => {
-    cutting.value = { ...now, ...part };
-  };
-  return (
-    <div class="row">
-      <label class="field">
-        <span>Chunks</span>
-        <select
-          value={now.chunkingStrategy}
-          onChange={(event) =>
-            set({ chunkingStrategy: event.currentTarget.value as Cutting["chunkingStrategy"] })
-          }
-        >
-          {STRATEGIES.map(([name, what]) => (
-            <option key={name} value={name}>
-              {name ? `${name}: ${what}` : what}
-            </option>
-          ))}
-        </select>
-      </label>
-      {now.chunkingStrategy && (
-        <>
-          <label class="field">
-            <span>At most (characters)</span>
-            <input
-              type="number"
-              min={100}
-              max={10000}
-              value={now.maxChunkSize}
-              onChange={(event) => set({ maxChunkSize: event.currentTarget.valueAsNumber })}
-            />
-          </label>
-          <label class="field">
-            <span>At least</span>
-            <input
-              type="number"
-              min={10}
-              max={1000}
-              value={now.minChunkSize}
-              onChange={(event) => set({ minChunkSize: event.currentTarget.valueAsNumber })}
-            />
-          </label>
-        </>
-      )}
-    </div>
   );
 }
 
@@ -158,48 +103,4 @@ function Files({ files, choose }: { files: File[]; choose: (files: File[]) => vo
       {files.length > 1 && <p class="quiet">{count(files.length, "file")}</p>}
     </div>
   );
-}
-
-/** The cuts of one of the files; with several the reader chooses which. */
-function FilePreview({ files }: { files: File[] }) {
-  const [chosen, setChosen] = useState(0);
-  const file = files[chosen] ?? files[0];
-  return (
-    <>
-      {files.length > 1 && (
-        <label class="field">
-          <span>Preview of</span>
-          <select value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
-            {files.slice(0, 200).map((one, i) => (
-              <option key={i} value={i}>
-                {one.webkitRelativePath || one.name}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
-      <Preview file={file} text="" />
-    </>
-  );
-}
-
-function Preview({ file, text }: { file?: File; text: string }) {
-  const made = useResource(
-    () => preview({ file, text }),
-    [file?.name, file?.size, file?.lastModified, text, cutting.value],
-    { fresh: true },
-  );
-  if (made.error)
-    return (
-      <div>
-        {file && (
-          <p>
-            <strong>{file.name}</strong> cannot be read:
-          </p>
-        )}
-        <Failed error={made.error} retry={made.reload} />
-      </div>
-    );
-  if (!made.data) return <Loading lines={6} />;
-  return <Cuts of={made.data} name={file?.name} />;
 }

@@ -1,18 +1,13 @@
-import { api, take, type Document } from "../../api/client";
+import type { Document } from "../../api/client";
 import { Confirm } from "../../components/Confirm";
 import { Show } from "../../components/States";
-import { remove } from "../../state/documents";
-import { useResource } from "../../state/resource";
+import { remove, useDeletionImpact } from "../../state/documents";
 import { bytes, count, value } from "../../text/format";
 
 /** Shows what deleting a document takes along before it does. */
 export function DeleteDialog(props: { document: Document; onClose: () => void; gone: () => void }) {
   const { document, onClose, gone } = props;
-  const params = { path: { document_id: document.id } };
-  const impact = useResource(
-    (signal) => take(api.GET("/api/v1/documents/{document_id}/deletion-impact", { params, signal })),
-    [document.id],
-  );
+  const impact = useDeletionImpact(document.id);
   return (
     <Confirm
       title={`Delete ${document.name}?`}

@@ -1,18 +1,18 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Needs, ReadOnly } from "../../components/Needs";
 import type { Document } from "../../api/client";
-import { Cell, Rows, Under } from "../../components/Rows";
+import { Rows } from "../../components/Rows";
 import { Empty, NoMatch } from "../../components/States";
-import { Status } from "../../components/Status";
-import { Time } from "../../components/Time";
-import { ofDocument, places, show, shown } from "../../state/evidence";
-import { refusals, retry, sending, upload, useDocuments, useDrop } from "../../state/documents";
-import { useAction } from "../../state/resource";
-import { href, query, setQuery } from "../../state/router";
+import { refusals, sending, upload } from "../../state/adding";
+import { useDocuments } from "../../state/documents";
+import { useDrop } from "../../state/drop";
+import { ofDocument, show, useNeighbours } from "../../state/evidence";
+import { query, setQuery } from "../../state/router";
 import { may } from "../../state/session";
-import { bytes, count, fileType } from "../../text/format";
+import { count } from "../../text/format";
 import { AddDialog } from "./AddDialog";
 import { DeleteDialog } from "./DeleteDialog";
+import { DocumentRow } from "./DocumentRow";
 
 const HEADS = [
   { name: "Name", sort: "name" },
@@ -42,10 +42,7 @@ export default function Documents() {
   };
   const others = list.loaded().map((one) => ofDocument(one.id));
   const preview = (one: Document): void => show(ofDocument(one.id), others);
-  useEffect(() => {
-    // A page that was reloaded with a preview knows its neighbours only now.
-    if (shown.value && places.value.length === 0 && others.length > 0) places.value = others;
-  });
+  useNeighbours(others);
   const filtered = FILTERS.some((one) => query.value.get(one));
   return (
     <div class={`page-body wide-body${over ? " dropping" : ""}`}>
@@ -73,60 +70,18 @@ export default function Documents() {
           filtered ? <NoMatch what="document" names={FILTERS} /> : <Nothing add={() => setAdding(true)} />
         }
         row={(one) => (
-          <Row one={one} reload={list.reload} remove={() => setDoomed(one)} preview={() => preview(one)} />
+          <DocumentRow
+            one={one}
+            reload={list.reload}
+            remove={() => setDoomed(one)}
+            preview={() => preview(one)}
+          />
         )}
       />
       {over && <div class="drop-hint">Drop files or folders to add them</div>}
       {adding && <AddDialog onClose={stopAdding} added={list.reload} dropped={dropped} />}
       {doomed && <DeleteDialog document={doomed} onClose={() => setDoomed(null)} gone={list.reload} />}
     </div>
-  );
-}
-
-function Row(props: { one: Document; reload: () => void; remove: () => void; preview: () => void }) {
-  const { one, reload, remove, preview } = props;
-  const again = useAction(async () => {
-    if (one.job_id) await retry(one.job_id);
-    reload();
-  });
-  const failed = one.status === "failed";
-  const type = fileType(one.file_type, one.name);
-  const reason = again.error?.message ?? one.error?.message;
-  return (
-    <>
-      <Cell class="name">
-        <a href={href(`/d/${one.id}`)} title={one.name}>
-          {one.name}
-        </a>
-        <Under kind={failed ? type : `${type} · ${bytes(one.file_size)}`} reason={failed ? reason : null} />
-      </Cell>
-      <Cell class="wide type">{type}</Cell>
-      <Cell class="wide number">{bytes(one.file_size)}</Cell>
-      <Cell>
-        <Status status={one.status} jobId={one.job_id} />
-      </Cell>
-      <Cell class="wide number">{one.chunk_count.toLocaleString("en")}</Cell>
-      <Cell class="wide">
-        <Time at={one.updated_at} />
-      </Cell>
-      <Cell class="number">
-        {!failed && (
-          <button type="button" class="ghost preview" aria-label={`Preview ${one.name}`} onClick={preview}>
-            Preview
-          </button>
-        )}
-        <Needs>
-          {failed && (
-            <button type="button" class="ghost" disabled={again.busy} onClick={() => void again.run()}>
-              Retry
-            </button>
-          )}
-          <button type="button" class="ghost" aria-label={`Delete ${one.name}`} onClick={remove}>
-            ✕
-          </button>
-        </Needs>
-      </Cell>
-    </>
   );
 }
 

@@ -1,11 +1,17 @@
-import { api, take, type Schemas } from "../../api/client";
 import { Needs } from "../../components/Needs";
 import { Failed, Show } from "../../components/States";
 import { Time } from "../../components/Time";
-import { undo, undoMerge } from "../../state/graph";
-import { useAction, useResource, type Resource } from "../../state/resource";
+import {
+  undo,
+  undoMerge,
+  useCorrectionsOf,
+  useMerged,
+  useSimilar,
+  type Curation,
+} from "../../state/curation";
+import { useRelationships } from "../../state/graph";
+import { useAction, type Resource } from "../../state/resource";
 import { go, withQuery } from "../../state/router";
-import { projectId } from "../../state/session";
 import { value } from "../../text/format";
 import { Pair } from "./Issues";
 
@@ -36,8 +42,7 @@ function Part<T>(props: {
 }
 
 export function Relations({ id }: { id: string }) {
-  const params = { query: { object_id: id, limit: 100, project_id: projectId.value } };
-  const found = useResource((signal) => take(api.GET("/api/v1/relationships", { params, signal })), [id]);
+  const found = useRelationships(id);
   const pagination = found.data?.pagination;
   return (
     <Part title="Relationships" of={found} none="No relationship is known.">
@@ -64,11 +69,7 @@ export function Relations({ id }: { id: string }) {
 
 /** Objects that may be this one. */
 export function Similar({ id, changed }: Of) {
-  const params = { path: { project_id: projectId.value }, query: { object: id, limit: 10 } };
-  const found = useResource(
-    (signal) => take(api.GET("/api/v1/projects/{project_id}/merge-suggestions", { params, signal })),
-    [id],
-  );
+  const found = useSimilar(id);
   return (
     <Part title="May be the same" of={found} none="No other object looks like this one.">
       {(items) =>
@@ -90,8 +91,7 @@ export function Similar({ id, changed }: Of) {
 
 /** Objects that became part of this one. */
 export function Merged({ id, changed }: Of) {
-  const params = { query: { project_id: projectId.value, object_id: id, limit: 100 } };
-  const found = useResource((signal) => take(api.GET("/api/v1/objects/merges", { params, signal })), [id]);
+  const found = useMerged(id);
   const back = useAction(async (merge: string) => {
     await undoMerge(merge);
     changed();
@@ -118,25 +118,12 @@ export function Merged({ id, changed }: Of) {
 
 /** What people said about this object. */
 export function Corrections({ id, changed }: Of) {
-  const params = { path: { object_id: id } };
-  const found = useResource(
-    async (signal) => {
-      const page = await take(api.GET("/api/v1/objects/{object_id}/curations", { params, signal }));
-      return { items: activeOf(page.items) };
-    },
-    [id],
-  );
+  const found = useCorrectionsOf(id);
   return (
     <Part title="Corrections" of={found} none="Nobody has corrected it.">
       {(items) => <Undoing all={items} changed={changed} />}
     </Part>
   );
-}
-
-type Curation = Schemas["CurationModel"];
-
-export function activeOf(all: readonly Curation[]): Curation[] {
-  return all.filter((one) => one.state === "active" && one.action !== "undo");
 }
 
 /** What a correction says, such as `expiration set to 1 hour`. */

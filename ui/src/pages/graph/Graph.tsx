@@ -1,12 +1,10 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Needs } from "../../components/Needs";
 import { Cell, Rows } from "../../components/Rows";
 import { Empty, Show } from "../../components/States";
-import { api, take } from "../../api/client";
-import { useGraph, useNeighbours, type Drawing, type ObjectRow } from "../../state/graph";
-import { usePaged } from "../../state/paged";
+import { useGraph, useNeighbours, useObjects, type Drawing } from "../../state/graph";
 import { go, href, query, setQuery, withQuery } from "../../state/router";
-import { projectId } from "../../state/session";
+import { useTyped } from "../../state/typed";
 import { colourOf } from "../../state/canvas";
 import { count, value } from "../../text/format";
 import { Canvas } from "./Canvas";
@@ -44,8 +42,7 @@ export default function GraphPage({ id }: { id?: string }) {
 
 function Bar({ view, types }: { view: string; types: Record<string, number> }) {
   const q = query.value.get("q") ?? "";
-  const [text, setText] = useState(q);
-  useEffect(() => setText(q), [q]); // the browser's buttons change it, too
+  const [text, setText] = useTyped(q);
   const names = Object.keys(types);
   const type = query.value.get("type");
   return (
@@ -124,21 +121,7 @@ const HEADS = [{ name: "Name" }, { name: "Type" }, { name: "Properties", class: 
 
 /** Reads its rows again when `turn` changes. */
 function Table({ turn }: { turn: number }) {
-  const type = query.value.get("type") ?? undefined;
-  const name = query.value.get("q") ?? undefined;
-  const list = usePaged<ObjectRow>(
-    (offset, limit, signal) =>
-      take(
-        api.GET("/api/v1/objects", {
-          params: { query: { project_id: projectId.value, type, name, sort: "name", limit, offset } },
-          signal,
-        }),
-      ),
-    [projectId.value, type, name],
-  );
-  useEffect(() => {
-    if (turn > 0) list.reload();
-  }, [turn]);
+  const list = useObjects(turn);
   return (
     <Rows
       of={list}

@@ -1,30 +1,18 @@
-import { api, take, type Claim, type Schemas } from "../../api/client";
+import type { Claim, Schemas } from "../../api/client";
 import { Needs } from "../../components/Needs";
 import { Failed, Show } from "../../components/States";
+import { settle, useConflicts, useCorrections, useSuggestions } from "../../state/curation";
 import { ofClaim, show } from "../../state/evidence";
-import { settle } from "../../state/graph";
-import { useAction, useResource } from "../../state/resource";
+import { useAction } from "../../state/resource";
 import { withQuery } from "../../state/router";
-import { projectId } from "../../state/session";
 import { value } from "../../text/format";
-import { activeOf, Undoing } from "./Around";
+import { Undoing } from "./Around";
 
 /** What a person should look at: claims that differ, objects that may be one; and what people have corrected. */
 export function Issues() {
-  const params = { path: { project_id: projectId.value }, query: { limit: 100 } };
-  const conflicts = useResource(
-    (signal) => take(api.GET("/api/v1/projects/{project_id}/conflicts", { params, signal })),
-    [projectId.value],
-  );
-  const suggestions = useResource(
-    (signal) => take(api.GET("/api/v1/projects/{project_id}/merge-suggestions", { params, signal })),
-    [projectId.value],
-  );
-  const corrections = useResource(
-    async (signal) =>
-      activeOf((await take(api.GET("/api/v1/projects/{project_id}/curations", { params, signal }))).items),
-    [projectId.value],
-  );
+  const conflicts = useConflicts();
+  const suggestions = useSuggestions();
+  const corrections = useCorrections();
   return (
     <div class="page-body">
       <h2>Claims that differ</h2>

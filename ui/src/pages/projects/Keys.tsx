@@ -1,15 +1,12 @@
 import { useState } from "preact/hooks";
-import { api, take, type Schemas } from "../../api/client";
 import { Confirm } from "../../components/Confirm";
 import { Needs } from "../../components/Needs";
 import { Show } from "../../components/States";
 import { Time } from "../../components/Time";
 import { key } from "../../state/key";
-import { useResource } from "../../state/resource";
+import { revokeKey, useKeys, type Key } from "../../state/keys";
 import { me, projects, signOut } from "../../state/session";
 import { NewKey } from "./NewKey";
-
-type Key = Schemas["KeyModel"];
 
 /** The key of this tab; for administrators all keys, to create and revoke them. */
 export function Keys() {
@@ -34,22 +31,8 @@ export function Keys() {
   );
 }
 
-async function load(abort: AbortSignal): Promise<Key[]> {
-  const found: Key[] = [];
-  for (;;) {
-    const query = { limit: 100, offset: found.length };
-    const page = await take(api.GET("/api/v1/keys", { params: { query }, signal: abort }));
-    found.push(...page.items);
-    if (!page.pagination.has_more) return found.reverse();
-  }
-}
-
-async function revoke(id: string): Promise<void> {
-  await take(api.DELETE("/api/v1/keys/{key_id}", { params: { path: { key_id: id } } }));
-}
-
 function AllKeys() {
-  const keys = useResource(load, []);
+  const keys = useKeys();
   const [doomed, setDoomed] = useState<Key | null>(null);
   return (
     <>
@@ -80,7 +63,7 @@ function AllKeys() {
         <Confirm
           title={`Revoke ${doomed.name || doomed.prefix}?`}
           verb="Revoke"
-          act={() => revoke(doomed.id).then(keys.reload)}
+          act={() => revokeKey(doomed.id).then(keys.reload)}
           onClose={() => setDoomed(null)}
         >
           <p>

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
-import { api, take, type Project } from "../../api/client";
+import type { Project } from "../../api/client";
 import { Failed } from "../../components/States";
+import { configure } from "../../state/projects";
 import { useAction } from "../../state/resource";
 import { loadProjects } from "../../state/session";
 
@@ -11,8 +12,7 @@ export function Lightrag({ one }: { one: Project }) {
   const [key, setKey] = useState("");
   const save = useAction(async () => {
     const config = { lightragUrl: url.trim() || null, ...(key ? { lightragKey: key } : {}) };
-    const params = { path: { project_id: one.id } };
-    await take(api.PATCH("/api/v1/projects/{project_id}", { params, body: { config } }));
+    await configure(one.id, config);
     setKey("");
     await loadProjects();
   });

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
-import { api, take, type Schemas } from "../../api/client";
+import type { Schemas } from "../../api/client";
 import { NameForm } from "../../components/NameForm";
+import { createKey } from "../../state/keys";
 import { me, projects, type Scope } from "../../state/session";
 
 type Made = Schemas["KeyCreated"];
@@ -16,8 +17,7 @@ export function NewKey({ made }: { made: () => void }) {
   const [project, setProject] = useState("");
   const [shown, setShown] = useState<Made | null>(null);
   const create = async (name: string): Promise<void> => {
-    const body = { name, scope, projectId: project || null };
-    setShown(await take(api.POST("/api/v1/keys", { body })));
+    setShown(await createKey({ name, scope, projectId: project || null }));
     made();
   };
   return (

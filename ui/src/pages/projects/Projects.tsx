@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks";
 import { Needs } from "../../components/Needs";
-import { api, take, type Project } from "../../api/client";
+import type { Project } from "../../api/client";
 import { Confirm } from "../../components/Confirm";
 import { NameForm } from "../../components/NameForm";
 import { Time } from "../../components/Time";
-import { choose, loadProjects, project, projects } from "../../state/session";
+import { createProject, deleteProject } from "../../state/projects";
+import { choose, project, projects } from "../../state/session";
 import { Keys } from "./Keys";
 import { Lightrag } from "./Lightrag";
 
@@ -74,27 +75,27 @@ export default function Projects() {
 }
 
 function NewProject() {
-  const make = async (name: string): Promise<void> => {
-    const made = await take(api.POST("/api/v1/projects", { body: { name } }));
-    await loadProjects();
-    choose(made.id);
-  };
   return (
     <section class="panel">
       <h2>New project</h2>
-      <NameForm label="Name of the new project" placeholder="Name" verb="Create" primary make={make} />
+      <NameForm
+        label="Name of the new project"
+        placeholder="Name"
+        verb="Create"
+        primary
+        make={createProject}
+      />
     </section>
   );
 }
 
 function DeleteProject({ one, onClose }: { one: Project; onClose: () => void }) {
   const [typed, setTyped] = useState("");
-  const params = { path: { project_id: one.id } };
   return (
     <Confirm
       title={`Delete ${one.name}?`}
       verb="Delete"
-      act={() => take(api.DELETE("/api/v1/projects/{project_id}", { params })).then(loadProjects)}
+      act={() => deleteProject(one.id)}
       onClose={onClose}
       ready={typed === one.name}
     >

@@ -1,34 +1,10 @@
-import { raw } from "../../api/client";
 import { NoMatch, Show } from "../../components/States";
-import { useResource } from "../../state/resource";
+import { useReference, type OpenApi, type Operation } from "../../state/reference";
 import { query, setQuery } from "../../state/router";
-
-interface Operation {
-  tags?: string[];
-  summary?: string;
-  description?: string;
-  operationId: string;
-  parameters?: {
-    name: string;
-    in: string;
-    required?: boolean;
-    description?: string;
-    schema?: { type?: string; format?: string };
-  }[];
-  requestBody?: { content: Record<string, { schema: unknown }> };
-  responses: Record<string, { description?: string; content?: Record<string, { schema?: unknown }> }>;
-}
-interface OpenApi {
-  info: { version: string };
-  paths: Record<string, Record<string, Operation>>;
-}
 
 /** The API reference, from the server's own OpenAPI document. */
 export default function Reference() {
-  const found = useResource(
-    async (signal) => (await (await raw("/openapi.json", { signal })).json()) as OpenApi,
-    [],
-  );
+  const found = useReference();
   const wanted = (query.value.get("q") ?? "").toLowerCase();
   return (
     <div class="page-body">

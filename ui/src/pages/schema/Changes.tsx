@@ -1,8 +1,7 @@
-import { api, take, type Schemas } from "../../api/client";
+import type { Schemas } from "../../api/client";
 import { Show } from "../../components/States";
-import { useResource } from "../../state/resource";
 import { query, setQuery } from "../../state/router";
-import { projectId } from "../../state/session";
+import { useChanges } from "../../state/schema";
 
 const KINDS = ["added", "removed", "renamed", "changed", "remerged"] as const;
 
@@ -10,18 +9,7 @@ const KINDS = ["added", "removed", "renamed", "changed", "remerged"] as const;
 export function Changes({ versions }: { versions: string[] }) {
   const to = query.value.get("to") ?? versions[0] ?? "";
   const from = query.value.get("from") ?? versions[1] ?? "";
-  const found = useResource(
-    async (signal) =>
-      from && to
-        ? take(
-            api.GET("/api/v1/projects/{project_id}/schema/diff", {
-              params: { path: { project_id: projectId.value }, query: { from, to } },
-              signal,
-            }),
-          )
-        : null,
-    [projectId.value, from, to],
-  );
+  const found = useChanges(from, to);
   return (
     <section class="panel">
       <h2>Changes</h2>

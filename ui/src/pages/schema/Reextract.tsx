@@ -3,7 +3,7 @@ import { Status } from "../../components/Status";
 import { Needs } from "../../components/Needs";
 import { Failed, Show } from "../../components/States";
 import { reextract } from "../../state/schema";
-import { useJob } from "../../state/jobs";
+import { useFollowedJob } from "../../state/jobs";
 import { useAction, useResource } from "../../state/resource";
 import { href, query, setQuery } from "../../state/router";
 import { projectId } from "../../state/session";
@@ -18,7 +18,7 @@ export function Reextract({ version, dirty }: { version: string | null; dirty: b
     setQuery({ job: jobId ?? jobs[0]?.jobId }, { replace: true });
   });
   const id = query.value.get("job");
-  const job = useJob(id, dry.reload);
+  const job = useFollowedJob(id, dry.reload);
   return (
     <section class="panel">
       <h2>Extract</h2>

@@ -1,15 +1,13 @@
-import { api, take } from "../../api/client";
 import { Show } from "../../components/States";
 import { Time } from "../../components/Time";
-import { useResource } from "../../state/resource";
-import { readiness, version } from "../../state/health";
-import { me, project, projectId } from "../../state/session";
+import { useCounts, useFindings, useReadiness, useVersion } from "../../state/health";
+import { me, project } from "../../state/session";
 import { count } from "../../text/format";
 
 /** Whether the server can work, and what this project has. */
 export default function StatusPage() {
-  const ready = useResource((signal) => readiness(signal), [], { every: 10_000 });
-  const about = useResource((signal) => version(signal), []);
+  const ready = useReadiness();
+  const about = useVersion();
   return (
     <div class="page-body">
       <div class="page-head">
@@ -49,9 +47,8 @@ export default function StatusPage() {
 
 const MARKS = { ok: "good", note: "", wrong: "bad" } as const;
 
-/** What `whence doctor` finds. The models are asked, so it may take seconds. */
 function Server() {
-  const found = useResource((signal) => take(api.GET("/api/v1/status", { signal })), []);
+  const found = useFindings();
   return (
     <section class="panel">
       <div class="row">
@@ -97,19 +94,7 @@ function Server() {
 }
 
 function Counts() {
-  const id = projectId.value;
-  const one = { project_id: id, limit: 1 };
-  const found = useResource(
-    async (signal) => {
-      const [documents, jobs, graph] = await Promise.all([
-        take(api.GET("/api/v1/documents", { params: { query: one }, signal })),
-        take(api.GET("/api/v1/jobs", { params: { query: one }, signal })),
-        take(api.GET("/api/v1/graph", { params: { query: one }, signal })),
-      ]);
-      return { documents: documents.pagination.total, jobs: jobs.pagination.total, types: graph.types };
-    },
-    [id],
-  );
+  const found = useCounts();
   return (
     <section class="panel">
       <h2>{project.value?.name}</h2>
