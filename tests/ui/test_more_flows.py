@@ -221,6 +221,24 @@ async def test_a_phone_has_a_drawer_and_sheets(site: Site) -> None:
         await expect(drawer).not_to_be_visible()
 
 
+async def test_a_phone_has_a_sheet_for_what_was_made_of_a_document(site: Site) -> None:
+    page = await site.open(f"/d/{site.ids['notes']}", viewport={"width": 380, "height": 780})
+    side, chunks = page.locator(".document-side"), page.locator(".side-body .chunk-list li")
+    await expect(side.locator("text=Claims")).to_be_in_viewport()
+    await expect(page.locator(".side-body")).to_have_count(0)
+    for opener in (".cut >> nth=0", ".document-side >> text=Chunks"):
+        await page.click(opener)
+        await expect(chunks.first).to_be_in_viewport()
+        await expect(page.locator(".side-body li.on")).to_be_in_viewport()
+        box = await side.bounding_box()
+        assert box
+        assert (box["x"], box["width"], box["y"] + box["height"]) == (0, 380, 780)
+        await page.reload()
+        await expect(chunks.first).to_be_in_viewport()
+        await page.click("[aria-label='Close the list']")
+        await expect(page.locator(".side-body")).to_have_count(0)
+
+
 @pytest.mark.usefixtures("graph")
 async def test_what_differs_is_settled(site: Site) -> None:
     page = await site.open("/graph?project=settling&view=issues")

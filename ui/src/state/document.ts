@@ -1,10 +1,11 @@
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { api, ifThere, take, type ApiError, type Chunk, type Document, type Schemas } from "../api/client";
 import type { Page } from "./paged";
 import { live, watch } from "./progress";
 import { useResource, type Resource } from "./resource";
 import { query, setQuery } from "./router";
+import { isSmall } from "./screen";
 import { projectId } from "./session";
 
 const MOST_CHUNKS = 2000;
@@ -23,6 +24,15 @@ export function hovering(id: string): { onMouseEnter: () => void; onMouseLeave: 
 /** The class of a chunk at either side. */
 export function chunkClass(id: string, selected: string | null): string {
   return `${id === selected ? " on" : ""}${id === hovered.value ? " near" : ""}`;
+}
+
+/** Whether the right side is shown: on a small screen it is a sheet, which a tab or a click at the left opens. */
+export const sideOpen = computed(() => !isSmall.value || query.value.has("tab"));
+
+/** Selects words at the left; the right side shows their chunk. */
+export function select(start: number, end: number): void {
+  const tab = query.value.get("tab") ?? (isSmall.value ? "chunks" : null);
+  setQuery({ span: `${start}-${end}`, v: null, tab }, { replace: true });
 }
 
 export interface Whole {

@@ -3,7 +3,15 @@ import { Needs } from "../../components/Needs";
 import { Failed, Loading, Show } from "../../components/States";
 import { Status } from "../../components/Status";
 import { Zoom } from "../../components/Zoom";
-import { endOf, startOf, useDocument, useLinked, useOldVersion, type Whole } from "../../state/document";
+import {
+  endOf,
+  sideOpen,
+  startOf,
+  useDocument,
+  useLinked,
+  useOldVersion,
+  type Whole,
+} from "../../state/document";
 import { newVersion } from "../../state/documents";
 import { close, shown } from "../../state/evidence";
 import { useAction } from "../../state/resource";
@@ -31,7 +39,7 @@ export default function Document({ id }: { id?: string }) {
 /** The parts of the page before the document is there. */
 function Skeleton() {
   return (
-    <div class="document-page">
+    <div class={`document-page${sideOpen.value ? "" : " alone"}`}>
       <div class="document-head page-head">
         <Loading lines={2} />
       </div>
@@ -39,7 +47,7 @@ function Skeleton() {
         <Loading lines={14} />
       </div>
       <div class="document-side side-body">
-        <Loading lines={10} />
+        <Loading lines={sideOpen.value ? 10 : 1} />
       </div>
     </div>
   );
@@ -60,7 +68,7 @@ function Shown({ whole, reload }: { whole: Whole; reload: () => void }) {
   const hasPages = document.file_type === "application/pdf" && (document.page_count ?? 0) > 0;
   const view = query.value.get("view") ?? (hasPages ? "pages" : "text");
   return (
-    <div class="document-page">
+    <div class={`document-page${sideOpen.value ? "" : " alone"}`}>
       <div class="document-head page-head">
         <div class="document-name">
           <h1 title={document.name}>{document.name}</h1>

@@ -1,9 +1,8 @@
 import type { Chunk, Document } from "../../api/client";
 import { boxStyle, PageImage } from "../../components/PageImage";
 import { Failed, Loading } from "../../components/States";
-import { chunkClass, endOf, hovered, hovering, startOf } from "../../state/document";
+import { chunkClass, endOf, hovered, hovering, select, startOf } from "../../state/document";
 import { useBorders, usePages, type PageSize } from "../../state/pages";
-import { setQuery } from "../../state/router";
 
 interface Props {
   document: Document;
@@ -60,8 +59,7 @@ export function Pages({ document, chunks, span, selected }: Props) {
 /** Selects the part of a chunk on a page. */
 function pick(page: PageSize, chunk: Chunk | undefined): void {
   if (!chunk) return;
-  const [start, end] = [Math.max(startOf(chunk), page.start), Math.min(endOf(chunk), page.end)];
-  setQuery({ span: `${start}-${end}`, v: null }, { replace: true });
+  select(Math.max(startOf(chunk), page.start), Math.min(endOf(chunk), page.end));
 }
 
 /** The borders of the chunks on a page; a click selects a chunk. The list at the right is for keyboards. */

@@ -1,5 +1,6 @@
-import type { Whole } from "../../state/document";
-import { query, setQuery } from "../../state/router";
+import { sideOpen, type Whole } from "../../state/document";
+import { query, setQuery, withQuery } from "../../state/router";
+import { isSmall } from "../../state/screen";
 import { Chunks } from "./Chunks";
 import { Claims } from "./Claims";
 import { Versions } from "./Versions";
@@ -11,6 +12,7 @@ type Tab = keyof typeof TABS;
 export function Side(props: { whole: Whole; selected: string | null; reload: () => void }) {
   const { document, chunks } = props.whole;
   const tab = (query.value.get("tab") ?? "chunks") as Tab;
+  const isOpen = sideOpen.value;
   return (
     <aside class="document-side" aria-label="Made of this document">
       <div class="row tabs" role="group" aria-label="Show">
@@ -19,21 +21,28 @@ export function Side(props: { whole: Whole; selected: string | null; reload: () 
             key={one}
             type="button"
             class="ghost"
-            aria-pressed={tab === one}
+            aria-pressed={isOpen && tab === one}
             onClick={() => setQuery({ tab: one }, { replace: true })}
           >
             {TABS[one]}
           </button>
         ))}
-      </div>
-      <div class="side-body" tabIndex={0} role="region" aria-label={TABS[tab]}>
-        {tab === "chunks" && (
-          <Chunks document={document} chunks={chunks} selected={props.selected} reload={props.reload} />
+        {isOpen && isSmall.value && (
+          <a class="ghost" aria-label="Close the list" href={withQuery({ tab: null })}>
+            ✕
+          </a>
         )}
-        {tab === "claims" && <Claims id={document.id} />}
-        {tab === "versions" && <Versions document={document} />}
-        {tab === "metadata" && <pre>{JSON.stringify({ ...document }, null, 2)}</pre>}
       </div>
+      {isOpen && (
+        <div class="side-body" tabIndex={0} role="region" aria-label={TABS[tab]}>
+          {tab === "chunks" && (
+            <Chunks document={document} chunks={chunks} selected={props.selected} reload={props.reload} />
+          )}
+          {tab === "claims" && <Claims id={document.id} />}
+          {tab === "versions" && <Versions document={document} />}
+          {tab === "metadata" && <pre>{JSON.stringify({ ...document }, null, 2)}</pre>}
+        </div>
+      )}
     </aside>
   );
 }

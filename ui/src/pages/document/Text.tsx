@@ -1,8 +1,7 @@
 import type { Chunk, Document } from "../../api/client";
 import { Marked } from "../../components/Marked";
-import { chunkClass, endOf, hovering, startOf } from "../../state/document";
+import { chunkClass, endOf, hovering, select, startOf } from "../../state/document";
 import { useScrollTo } from "../../state/image";
-import { setQuery } from "../../state/router";
 import { Points } from "../../text/points";
 import { NotRead } from "./NotRead";
 
@@ -31,7 +30,7 @@ export function Text({ document, reload, text, chunks, span, selected }: Props) 
           class={`cut${chunkClass(chunk.id, selected)}`}
           {...hovering(chunk.id)}
           data-chunk={chunk.chunk_index + 1}
-          onClick={() => setQuery({ span: `${startOf(chunk)}-${endOf(chunk)}`, v: null }, { replace: true })}
+          onClick={() => select(startOf(chunk), endOf(chunk))}
         >
           <Marked
             text={chunk.content}
