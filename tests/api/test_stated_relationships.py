@@ -158,3 +158,25 @@ async def test_a_rejected_relationship_is_not_confirmed_again(
     data_of(await mapped.delete(f"{RELATIONSHIPS}/{found['id']}"))
     await extract(mapped, second, scope="all")
     assert await relationships(mapped) == []
+
+
+async def test_the_quote_is_within_the_sentence_that_states_it_and_a_silent_reading_changes_nothing(
+    mapped: httpx.AsyncClient, model: ChatEndpoint
+) -> None:
+    said = {"objects": [NAVY, WORK], "relationships": [{**RUNS, "type": "owns", "since": None}]}
+    owns: dict[str, Any] = {
+        **SCHEMA,
+        "relationship_types": {"owns": {"from": ["Organization"], "to": ["Work"]}},
+    }
+    data_of(await mapped.put(f"{PROJECTS}/{DEFAULT_PROJECT_ID}/schema", json=owns))
+    model.default = replies(lambda *_: said)
+    text = "The Danish navy, which was founded in 1510, has bought the Fjord Map. Danish navy ships are grey."
+    document_id = await ingest_parts(mapped, text)
+    await extract(mapped, document_id)
+    (found,) = await relationships(mapped)
+    assert found["sources"][0]["quote"] == "Danish navy, which was founded in 1510, has bought the Fjord Map"
+    model.default = replies(lambda *_: {"objects": []})
+    owns["object_types"] = {**owns["object_types"], "Ship": {}}
+    data_of(await mapped.put(f"{PROJECTS}/{DEFAULT_PROJECT_ID}/schema", json=owns))
+    await extract(mapped, document_id)
+    assert [one["id"] for one in await relationships(mapped)] == [found["id"]]

@@ -93,6 +93,8 @@ class EarlierTie:
     said_target: UUID
     source_name: str
     target_name: str
+    quote: str | None = None
+    """The words that stated it."""
 
     @property
     def key(self) -> TieKey:

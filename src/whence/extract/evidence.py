@@ -137,11 +137,14 @@ class ChunkEvidence:
         return span
 
     def between(self, one: FoundQuote, other: FoundQuote) -> FoundQuote:
-        """The shortest passage with both mentions; if that is long, the sentence of the second."""
-        pairs = product(self._all(one), self._all(other))
-        start, end = min(
-            ((min(a[0], b[0]), max(a[1], b[1])) for a, b in pairs), key=lambda each: each[1] - each[0]
-        )
+        """The shortest passage with both mentions, if possible within a sentence; if it is long, the sentence of the second."""
+        pairs = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in product(self._all(one), self._all(other))]
+        within = [
+            (start, end)
+            for start, end in pairs
+            if any(each.start_offset <= start and end <= each.end_offset for each in self._sentences.all)
+        ]
+        start, end = min(within or pairs, key=lambda each: each[1] - each[0])
         if end - start > MAX_QUOTE:
             start, end = next(
                 (max(each.start_offset, other.end - MAX_QUOTE), each.end_offset)
@@ -163,6 +166,9 @@ class ChunkEvidence:
     def _all(self, mention: FoundQuote) -> list[tuple[int, int]]:
         """All places with the same words."""
         return [*self._primary.places(mention.quote), (mention.start, mention.end)]
+
+    def has(self, quote: str) -> bool:
+        return quote in self._primary.text
 
     def has_words(self, text: str) -> bool:
         """Whether the primary chunk has all content words of the text, in any order."""

@@ -10,6 +10,7 @@ from whence.extract.links import Ref, mention_of
 from whence.extract.mentions import Mentions
 from whence.extract.values import is_among, same
 from whence.models import ClaimKey, TieKey
+from whence.text.content_words import words
 from whence.text.names import name_key
 
 
@@ -52,11 +53,13 @@ def withdraw_ties(
 ) -> tuple[TieKey, ...]:
     """The earlier relationships of seen objects that the reply does not repeat, and that the text does not have.
 
-    The text has a relationship if it mentions both ends and has the words of its type.
+    The text has a relationship if it has its quote, and the quote more than the two names, or if it mentions both ends and has the words of its type.
     """
     by_id = {each.id: each for each in seen}
 
     def is_stated(tie: EarlierTie) -> bool:
+        if tie.quote is not None and evidence.has(tie.quote) and _says_more(tie):
+            return True
         source, target = by_id[tie.source_id], by_id[tie.target_id]
         ends = ((source.type, tie.source_name), (target.type, tie.target_name))
         one, other = (mention_of(*end, evidence, mentions) for end in ends)
@@ -75,6 +78,10 @@ def withdraw_ties(
         for each in earlier
         if {each.source_id, each.target_id} <= by_id.keys() and not is_repeated(each) and not is_stated(each)
     )
+
+
+def _says_more(tie: EarlierTie) -> bool:
+    return not set(words(tie.quote or "")) <= {*words(tie.source_name), *words(tie.target_name)}
 
 
 def _is_end(ref: Ref, *same_as: object) -> bool:

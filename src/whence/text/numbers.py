@@ -27,6 +27,7 @@ _FIGURE = re.compile(
     rf"|(?P<word>per\s+cent\b|[{UNSPACED}]|[^\W\d_{UNSPACED}]+|[\d.,:/]+|%)",
     re.IGNORECASE,
 )
+_GROUPED = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 
 
 class Figure(NamedTuple):
@@ -39,7 +40,12 @@ class Figure(NamedTuple):
 
 
 def plain_number(written: str, scale: str | None) -> str:
-    """Without separators and needless zeros. A version, ratio or time stays as written."""
+    """Without separators and needless zeros. A version, ratio or time stays as written.
+
+    So does 23.000, which is 23 in some languages and 23,000 in others.
+    """
+    if scale is None and _GROUPED.fullmatch(written):
+        return written
     digits = re.sub(r",(?=\d{3}(?!\d))", "", unicodedata.normalize("NFKC", written)).replace(",", ".")
     whole, _, part = digits.partition(".")
     if not (whole + part).isdigit():

@@ -15,7 +15,8 @@ LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id =
 WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s
 """
 EARLIER_TIES: LiteralString = """
-SELECT r.type, r.source_id, r.target_id, p.said_source, p.said_target, coalesce(a.name, s.name), coalesce(b.name, t.name)
+SELECT r.type, r.source_id, r.target_id, p.said_source, p.said_target, coalesce(a.name, s.name), coalesce(b.name, t.name),
+       p.quote
 FROM kb.relationship_provenance p
 JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.id = p.relationship_id
 JOIN kb.graph_objects s ON s.project_id = %(project_id)s AND s.id = r.source_id
@@ -48,7 +49,7 @@ class KnownClaims(Statements):
         return await self._queries.all(EARLIER, {"project_id": project_id, "chunk_id": chunk_id})
 
     async def earlier_ties(self, project_id: UUID, chunk_id: UUID) -> list[Row]:
-        """The relationships that a chunk claims: type, both ends, both ends as they were meant, and their names."""
+        """The relationships that a chunk claims: type, both ends, both ends as they were meant, their names, and the quote."""
         return await self._queries.all(EARLIER_TIES, {"project_id": project_id, "chunk_id": chunk_id})
 
     async def added_by(
