@@ -138,6 +138,14 @@ def originals(settings: Settings) -> list[Path]:
     return sorted(path for path in found if path.is_file() and path.name != MARKER)
 
 
+async def only_original(settings: Settings) -> Path:
+    """The one file that is kept. A replaced original goes after the job has ended, and nothing tells of it."""
+    async with asyncio.timeout(60):
+        while len(found := originals(settings)) != 1:  # noqa: ASYNC110 - the folder has no event
+            await asyncio.sleep(0.02)
+    return found[0]
+
+
 async def count(store: Store, table: str, **where: Any) -> int:
     condition = " AND ".join(f"{name} = %({name})s" for name in where) or "true"
     row = await store._queries.one(f"SELECT count(*) FROM {table} WHERE {condition}", where)

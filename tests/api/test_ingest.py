@@ -20,6 +20,7 @@ from tests.api.ingesting import (
     ended,
     error_of,
     ingest,
+    only_original,
     originals,
     upload,
 )
@@ -147,9 +148,7 @@ async def test_two_names_of_the_same_bytes_are_two_documents(
     assert (await file_of(one), await file_of(two)) == (b"Another.", PROSE.encode())
     back = await client.put(f"/api/v1/documents/{one['documentId']}", json={"text": PROSE, "wait": True})
     assert data_of(back)["status"] == "completed"
-    async with asyncio.timeout(60):  # the replaced original goes after the job has ended
-        while len(originals(settings)) > 1:  # noqa: ASYNC110 - nothing tells of it
-            await asyncio.sleep(0.02)
+    await only_original(settings)
     await client.delete(f"/api/v1/documents/{two['documentId']}")
     assert await file_of(one) == PROSE.encode()
     await client.delete(f"/api/v1/documents/{one['documentId']}")

@@ -19,6 +19,7 @@ from tests.api.ingesting import (
     error_of,
     ingest,
     no_embedding,
+    only_original,
     originals,
     put,
     upload,
@@ -72,7 +73,7 @@ async def test_new_content_keeps_ids_and_vectors_of_what_stays(
     document = await document_of(client, ident)
     assert (document["name"], document["chunking"]["strategy"]) == ("notes.md", "paragraph")
     assert document["updated_at"] > document["created_at"]
-    (file,) = originals(settings)
+    file = await only_original(settings)
     assert file.read_text() == text_of(changed)
     assert (await client.get(f"{DOCUMENTS}/{ident}/file")).text == text_of(changed)
 
