@@ -96,11 +96,14 @@ async def test_a_dropped_folder_brings_its_files(site: Site, tmp_path: Path) -> 
     await page.wait_for_selector(".rows-row")
     devtools = await page.context.new_cdp_session(page)
     data = {"items": [], "files": [str(inner.parent)], "dragOperationsMask": 1}
-    await page.wait_for_selector(
-        "text=Add documents"
-    )  # shown to those who may add: then files may be dropped, too
-    for kind in ("dragEnter", "dragOver", "drop"):
+
+    async def drag(kind: str) -> None:
         await devtools.send("Input.dispatchDragEvent", {"type": kind, "x": 400, "y": 400, "data": data})
+
+    await drag("dragEnter")
+    while not await page.locator(".drop-hint").count():  # the page listens only after it is drawn
+        await drag("dragOver")
+    await drag("drop")
     for name in ("outside.md", "inside.md"):
         row = page.locator(".rows-row", has_text=name)
         await expect(row).to_contain_text("done")
