@@ -25,6 +25,7 @@ GENERATED = {"http.md"}
 # Packages and modules whose code decides what words mean.
 _NOW = (
     "chat",
+    "matching",
     "offline",
     "text",
     *(f"search/{name}.py" for name in ("query", "query_text", "background", "relevance_threshold")),

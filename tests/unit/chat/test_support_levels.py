@@ -7,10 +7,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.texts import texts
 
-from whence.chat.support.matching import Level, _places, match, match_parts
-from whence.chat.support.reading import read
 from whence.chat.support.statements import _LINE_END
 from whence.chunk import sentences
+from whence.matching.places import Level, _places, match, match_parts
+from whence.matching.reading import read
 
 FUNCTION = ["the", "of", "and", "in", "was", "that"]
 WORDS = "mayor bridge river ship sold carried iron heavy harbour council built tower opened painted farm wool".split()

@@ -1,7 +1,7 @@
 """Tells how well the chunks that an answer cites support its sentences. Pure.
 
 verbatim   the chunk has the sentence, but for white space, case and citations; score 1
-close      the chunk has its content words in the same order (`matching`); score 0.9
+close      the chunk has its content words in the same order (`whence.matching`); score 0.9
 loose      the chunk shares words with it; score 0.1 to 0.8
 none       the chunk shares hardly a word with it; score 0
 
@@ -18,11 +18,10 @@ from typing import Literal, NamedTuple
 from whence.chat.citing import Cited, Validated
 from whence.chat.sources import Source
 from whence.chat.support.assertions import is_assertion
-from whence.chat.support.matching import SCORES, Level, Verdict, match, match_parts
-from whence.chat.support.reading import Reading, read, without_origin
 from whence.chat.support.statements import Statement, statements
 from whence.chunk import sentences
 from whence.evidence import PageRects
+from whence.matching import SCORES, Level, Reading, Verdict, match, match_parts, read, without_origin
 from whence.text.content_words import rarities, words
 
 _PAIRS = 1 / 3  # weight of pairs of words

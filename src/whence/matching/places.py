@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 from typing import Literal, NamedTuple
 
-from whence.chat.support.reading import (
+from whence.matching.reading import (
     CLAUSE,
     COMMA,
     END,
