@@ -1,6 +1,6 @@
 """Finds the place where a passage says a sentence: the same content words in the same order. Pure.
 
-Only adverbs of the passage may be missing, and a clause may have moved. A part of a sentence counts only if it is a main clause, bounded
+Only a clause may have moved. A part of a sentence counts only if it is a main clause, bounded
 by the ends of the sentence, a semicolon, or a comma with "and" or "but": no condition, exception or speaker can be left out.
 """
 
@@ -16,9 +16,9 @@ from whence.matching.reading import (
     QUESTION,
     RELATIVE,
     STOP,
-    TURNS,
     Reading,
     Token,
+    is_turn,
     read,
     without_origin,
 )
@@ -92,11 +92,9 @@ def _places(said: Sequence[Token], passage: Reading) -> Iterator[list[int]]:
         place = [start]
         for before, word in pairwise(said):
             at = place[-1] + 1
-            while at < len(content) and content[at].key != word.key and content[at].is_adverb:
-                at += 1
             if at == len(content) or content[at].key != word.key:
                 break
-            if before.after < JOINT and any(one.after >= CLAUSE for one in content[place[-1] : at]):
+            if before.after < JOINT and content[at - 1].after >= CLAUSE:
                 break  # the end of one sentence and the start of the next
             place.append(at)
         yield place
@@ -113,7 +111,7 @@ def _exchanged(said: Sequence[Token], passage: Reading) -> Iterator[list[int]]:
             continue
         for place in _places(turned, passage):
             if len(place) == len(said):
-                border = max(one.after for one in passage.content[place[-cut - 1] : place[-cut]])
+                border = passage.content[place[-cut - 1]].after
                 if max(border, said[cut - 1].after) >= JOINT and border < END:
                     yield place
 
@@ -136,10 +134,6 @@ def _is_same(sentence: Reading, passage: Reading, place: Sequence[int]) -> bool:
 
 def _is_clause(passage: Reading, place: Sequence[int]) -> bool:
     content, first, last = passage.content, place[0], place[-1]
-    while first and content[first - 1].after < CLAUSE and content[first - 1].is_adverb:
-        first -= 1
-    while content[last].after < CLAUSE and content[last + 1].is_adverb:
-        last += 1
     return _begins(content[max(first - _MOST, 0) : first]) and _ends(content[last : last + _MOST])
 
 
@@ -156,7 +150,7 @@ def _ends(behind: Sequence[Token]) -> bool:
     if behind[0].after != CLAUSE:
         return behind[0].after >= STOP
     end = next((one for one in behind if one.after == END), behind[-1])
-    return behind[1].key not in TURNS and end.key not in QUESTION
+    return not is_turn(behind[1].key) and end.key not in QUESTION
 
 
 def _found(level: Level, passage: Reading, place: Sequence[int]) -> Verdict:

@@ -1,6 +1,6 @@
 """Reads a text as words and figures in one form, to compare texts. Pure.
 
-8.50 is 8.5, 1.2 million is 1,200,000, $5 is 5 dollars, twenty-five is 25, May 9, 2025 and 2025-05-09 are 9 May 2025, 6 pm is 18:00.
+$8.50 is $8.5, 1.2 million is 1,200,000, $5 is 5 dollars, twenty-five is 25, May 9, 2025 and 2025-05-09 are 9 May 2025, 6 pm is 18:00.
 Scripts without spaces are read character by character. Number words and months are English. `words.toml` has the word lists.
 """
 
@@ -17,10 +17,10 @@ from whence.text.cjk import UNSPACED
 from whence.text.content_words import words
 from whence.text.dates import MONTHS
 from whence.text.lexer import fold
-from whence.text.numbers import SCALE, SPELLED, UNITS, plain_number, spelled_number
+from whence.text.numbers import SCALE, SPELLED, UNIT, UNITS, plain_number, spelled_number
 
 _DATA = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
-TURNS, _NEUTRAL, _RELATIVES, _CONJUNCTIONS = (
+_TURNS, _NEUTRAL, _RELATIVES, _CONJUNCTIONS = (
     frozenset(map(fold, _DATA[name].split())) for name in ("turns", "neutral", "relatives", "conjunctions")
 )
 QUESTION = frozenset("?？؟")
@@ -67,10 +67,6 @@ class Token(NamedTuple):
     after: int = END
     """What follows: ADJACENT to END."""
 
-    @property
-    def is_adverb(self) -> bool:
-        return self.key.endswith(_ADVERBS) and self.key not in TURNS
-
 
 class Reading(NamedTuple):
     content: tuple[Token, ...]
@@ -86,6 +82,11 @@ class Reading(NamedTuple):
 def without_origin(sentence: str) -> str:
     """The sentence without "According to the report,"."""
     return _ORIGIN.sub("", sentence)
+
+
+def is_turn(word: str) -> bool:
+    """Whether no clause may begin with it that is left out: "…, but only on Sundays"."""
+    return word in _TURNS or word.endswith(_ADVERBS)
 
 
 def read(text: str) -> Reading:
@@ -143,7 +144,7 @@ def _keys(found: re.Match[str]) -> Iterator[str]:
     elif found["half"]:
         yield f"{int(found['hour']) % 12 + 12 * (found['half'] in 'pP')}:{found['minute'] or '00'}"
     elif found["number"]:
-        yield ("-" if found["sign"] else "") + plain_number(found["number"], found["scale"])
+        yield ("-" if found["sign"] else "") + _figure(found)
         if found["unit"]:
             yield UNITS[found["unit"]]
     elif found["spelled"]:
@@ -152,10 +153,16 @@ def _keys(found: re.Match[str]) -> Iterator[str]:
         yield from _word(fold(found["word"]))
 
 
+def _figure(found: re.Match[str]) -> str:
+    """Zeros count unless it is an amount: section 2.10 is not section 2.1."""
+    is_amount = found["unit"] or found["scale"] or UNIT.match(found.string, found.end())
+    return plain_number(found["number"], found["scale"], keep_zeros=not is_amount)
+
+
 def _word(word: str) -> Iterator[str]:
     if negated := _NEGATED.search(word):
         yield from (*_word(word[: negated.start()]), "not")
-    elif word in _NEUTRAL or word in TURNS or word.endswith(_ADVERBS):
+    elif word in _NEUTRAL or is_turn(word):
         yield word
     else:
         yield "⁄".join(words(word)) or UNITS.get(word, word)  # `¼` is read as 1 and 4

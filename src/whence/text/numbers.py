@@ -18,6 +18,10 @@ SPELLED = rf"(?:{_BELOW_HUNDRED}|a(?=\s+hundred\b))(?:\s+hundred\b(?:(?:\s+and)?
 """Matches number words below a thousand."""
 SCALE = rf"(?:\s+|-)(?P<scale>(?ai:{'|'.join(ZEROS)}))\b"
 """Matches the word behind a number that multiplies it."""
+UNIT = re.compile(
+    r"\s?(?:[%‰°$€£¥]|(?i:per\s?cent|dollars?|euros?|pounds?)\b|[kMGTmcdµ]?(?:m|g|l|Wh?|V|Hz|Pa|s|h|B)[²³]?\b)"
+)
+"""Matches a unit behind an amount."""
 UNITS = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound"}
 _WRITTEN_UNITS = UNITS | {f"{unit}s": unit for unit in UNITS.values()} | {"per cent": "percent"}
 
@@ -39,8 +43,8 @@ class Figure(NamedTuple):
     end: int
 
 
-def plain_number(written: str, scale: str | None) -> str:
-    """Without separators and needless zeros. A version, ratio or time stays as written.
+def plain_number(written: str, scale: str | None, *, keep_zeros: bool = False) -> str:
+    """Without separators and, unless `keep_zeros`, needless zeros. A version, ratio or time stays as written.
 
     So does 23.000, which is 23 in some languages and 23,000 in others.
     """
@@ -51,7 +55,8 @@ def plain_number(written: str, scale: str | None) -> str:
     if not (whole + part).isdigit():
         return re.sub(r"\A0(?=\d)", "", digits)
     zeros = ZEROS[scale.lower()] if scale else 0
-    whole, part = whole + part[:zeros].ljust(zeros, "0"), part[zeros:].rstrip("0")
+    whole, part = whole + part[:zeros].ljust(zeros, "0"), part[zeros:]
+    part = part if keep_zeros else part.rstrip("0")
     return (whole.lstrip("0") or "0") + (f".{part}" if part else "")
 
 

@@ -15,6 +15,9 @@ from whence.matching.reading import read
 FUNCTION = ["the", "of", "and", "in", "was", "that"]
 WORDS = "mayor bridge river ship sold carried iron heavy harbour council built tower opened painted farm wool".split()
 ADVERBS = ["slowly", "officially", "quietly"]
+ADVERBS_ANYWHERE = [
+    *"wrongly purportedly conditionally virtually mostly hardly nearly often soon supuestamente".split()
+]
 NAMES = ["Anna", "Berg", "Oslo", "Denmark", "Otto", "Klein", "Rome", "Gotland"]
 FIGURES = ["12", "350", "1874", "7.5", "2025", "41", "six", "eighty"]
 NEGATIONS = ["not", "never", "no", "without", "nicht", "kein", "ne", "pas", "nunca", "non", "niet"]
@@ -130,11 +133,12 @@ def test_a_figure_or_name_from_elsewhere_is_not_supported(
 
 
 @given(st.data(), passages())
-def test_an_adverb_may_be_left_out(data: st.DataObject, passage: list[list[str]]) -> None:
+def test_an_adverb_may_be_neither_left_out_nor_added(data: st.DataObject, passage: list[list[str]]) -> None:
     sentence = data.draw(st.sampled_from(passage))
-    without = [word for word in sentence if word.rstrip(",") not in ADVERBS]
-    assume(any(word not in FUNCTION for word in without) and len(without) < len(sentence))
-    assert level(write(without), write(sentence)) in ("close", "verbatim")
+    place = data.draw(st.integers(0, len(sentence)))
+    more = [*sentence[:place], data.draw(st.sampled_from(ADVERBS_ANYWHERE)), *sentence[place:]]
+    assert level(write(more), write(sentence)) is None
+    assert level(write(sentence), write(more)) is None
 
 
 BRIDGE = (
@@ -147,14 +151,15 @@ BRIDGE = (
     [
         ("It is 120 metres  LONG and made of iron", BRIDGE, "verbatim"),
         ("It's 120 metres long, and it is made of iron.", BRIDGE, None),
-        ("The iron bridge was opened by Anna Berg in 1874.", BRIDGE, "close"),
-        ("The iron bridge was opened by Anna Berg.", BRIDGE, None),  # when?
+        ("The iron bridge was officially opened by Anna Berg in 1874.", BRIDGE, "close"),
+        ("The iron bridge was officially opened by Anna Berg.", BRIDGE, None),  # when?
+        ("The iron bridge was opened by Anna Berg in 1874.", BRIDGE, None),  # officially
         ("The report states that it is 120 metres long and made of iron.", BRIDGE, "close"),
         ("It is made of iron and 120 metres long.", BRIDGE, "close"),
-        ("In 1874, Anna Berg was opened by the iron bridge.", BRIDGE, None),
+        ("In 1874, Anna Berg was officially opened by the iron bridge.", BRIDGE, None),
         ("Tower painted wool and Anna.", "Harbour, Anna slowly. Tower painted wool and Berg.", None),
-        ("In 120, the iron bridge was opened by Anna Berg.", BRIDGE, None),
-        ("The bridge was opened by Anna Berg.", BRIDGE, None),  # which bridge?
+        ("In 120, the iron bridge was officially opened by Anna Berg.", BRIDGE, None),
+        ("The bridge was officially opened by Anna Berg.", BRIDGE, None),  # which bridge?
         ("Anna Berg is 120 metres long.", BRIDGE, None),
         ("The mayor was arrested.", "Opponents of the mayor were arrested.", None),
         ("The price rose.", "It is not true that the price rose.", None),
@@ -289,7 +294,10 @@ def test_passages_support_a_sentence_together_if_each_says_a_part() -> None:
 @pytest.mark.parametrize(
     "same",
     [
-        ("8.5", "8.50", "8,50"),
+        ("$8.5", "$8.50", "8,50 dollars"),
+        ("8.5%", "8.50 percent"),
+        ("1,200.50", "1200,50"),
+        ("8.5 kg", "8.50kg"),
         ("1.2 million dollars", "$1.2 million", "$1,200,000", "1200000 dollars"),
         ("2 thousand", "2,000", "2000", "two thousand"),
         ("9 May 2025", "May 9, 2025", "2025-05-09", "9th of May 2025"),
@@ -316,6 +324,8 @@ def test_a_figure_is_the_same_however_it_is_written(same: tuple[str, ...]) -> No
         ("6 am", "6 pm"),
         ("9 May 2024", "9 May 2025"),
         ("3.2.1", "3.2"),
+        ("version 2.1", "version 2.10"),
+        ("section 3.0", "section 3"),
     ],
 )
 def test_other_figures_are_others(one: str, two: str) -> None:
