@@ -1,9 +1,8 @@
-"""The only module that reads the environment and the config file. `describe()` is the table in the docs and in `whence doctor`."""
+"""The only module that reads the environment; `config_file.py` adds the config file to it. `describe()` is the table in the docs and in `whence doctor`."""
 
 import ipaddress
 import os
 import re
-import tomllib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
@@ -21,7 +20,6 @@ Switch = Literal["on", "off"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 PREFIX = "WHENCE_"
-CONFIG_FILE = "whence.toml"
 
 
 class Secret:
@@ -103,7 +101,7 @@ def _origin(entry: str) -> str:
     return entry
 
 
-def _path(text: str) -> Path:
+def path_of(text: str) -> Path:
     try:
         return Path(text).expanduser().absolute()
     except RuntimeError as exc:
@@ -148,17 +146,17 @@ def _choice(choices: Any, default: str, help_text: str) -> Any:
 class Settings:
     """Each setting with its parser, its default and its help; docs/settings.md says more."""
 
-    config: Path | None = _setting(_path, None, "A TOML file with settings; the environment wins.")
+    config: Path | None = _setting(path_of, None, "A TOML file with settings; the environment wins.")
     data_dir: Path = field(
         default_factory=_default_data_dir,
-        metadata={"parse": _path, "help": "The folder of the embedded database and the originals."},
+        metadata={"parse": path_of, "help": "The folder of the embedded database and the originals."},
     )
     database_url: Secret | None = _setting(
         _postgres_url,
         None,
         "A PostgreSQL server (15 or newer, pgvector 0.8 or newer) instead of the embedded one.",
     )
-    postgres_bin: Path | None = _setting(_path, None, "The folder with the PostgreSQL programs to run.")
+    postgres_bin: Path | None = _setting(path_of, None, "The folder with the PostgreSQL programs to run.")
     storage_url: str | None = _setting(str, None, "The storage of originals: S3, GCS, Azure or `file:///…`.")
     host: str = _setting(str, "127.0.0.1", "The address that `whence serve` listens on.")
     port: int = _number(8420, 0, 65535, "The port that `whence serve` listens on.")
@@ -332,68 +330,6 @@ def unknown(environ: Mapping[str, str] | None = None) -> dict[str, str]:
 def _explain_unknown(name: str, names: Collection[str]) -> str:
     near = get_close_matches(name, names, n=1, cutoff=0.7)
     return "is not a setting; it is ignored" + (f". Did you mean {PREFIX}{near[0]}?" if near else "")
-
-
-def use_config(given: str | None = None) -> None:
-    """Adds the settings of the config file to the environment, which wins.
-
-    The file is `given`, else that of `WHENCE_CONFIG`, else `whence.toml` in the user's folder of configurations. A file in
-    the current folder is not read by itself: a foreign folder could send documents to any endpoint.
-    """
-    named = given or os.environ.get(env_name("config"))
-    try:
-        path = _path(named) if named else _default_config()
-    except ValueError as exc:
-        raise SettingsError.of(env_name("config"), provided=named, expected=str(exc)) from exc
-    if path is None or not (named or path.is_file()):
-        return
-    os.environ[env_name("config")] = str(path)
-    for name, value in _read_config(path).items():
-        if not os.environ.get(name):
-            os.environ[name] = value
-
-
-def unused_config() -> Path | None:
-    """The `whence.toml` in the current folder, if another file or none is in use."""
-    here = Path(CONFIG_FILE).absolute()
-    return here if here.is_file() and os.environ.get(env_name("config")) != str(here) else None
-
-
-def _default_config() -> Path | None:
-    base = os.environ.get("XDG_CONFIG_HOME")
-    try:
-        return (Path(base) if base else Path.home() / ".config") / "whence" / CONFIG_FILE
-    except RuntimeError:  # no home directory
-        return None
-
-
-def _read_config(path: Path) -> dict[str, str]:
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as exc:
-        raise SettingsError(f"The config file {path} cannot be read: {exc.strerror}.") from exc
-    except ValueError as exc:  # not UTF-8, or not TOML
-        raise SettingsError(f"The config file {path} is not TOML: {exc}.") from exc
-    return {name: _config_text(path, name, value) for name, value in found.items()}
-
-
-def _config_text(path: Path, name: str, value: object) -> str:
-    """The value as a variable of the environment would have it."""
-    if not name.startswith(PREFIX):
-        raise SettingsError(
-            f"The config file {path} has {name!r}, which is no setting: settings have the names of their variables, "
-            f"such as {env_name('port')}."
-        )
-    match value:
-        case bool():
-            return "on" if value else "off"
-        case str() | int() | float():
-            return str(value)
-        case list() if all(isinstance(entry, str) for entry in value):
-            return ", ".join(value)
-    raise SettingsError(
-        f"The config file {path} has a value of {name} that is no text, number, true or false."
-    )
 
 
 def describe() -> list[SettingInfo]:

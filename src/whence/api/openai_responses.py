@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, field_validator
 from whence.api.annotations import StyledAnswer
 from whence.api.base import AnswerShape, or_text
 from whence.api.chat import MAX_TURN, MAX_TURNS, ChatCitation, ChatQuestion, ChatSource, sources_of
+from whence.api.completion_answers import tokens_of
 from whence.api.completions import (
     CompletionTurn,
     Never,
@@ -17,7 +18,6 @@ from whence.api.completions import (
     messages_of,
     needs_model,
     require_question,
-    tokens_of,
     without_numbers,
 )
 from whence.api.values import Flag, canonical_uuid, text, wrong

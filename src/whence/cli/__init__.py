@@ -74,7 +74,7 @@ def cli(config: str | None) -> None:
     Exit codes: 0 success, 1 failure, 2 wrong usage, 3 cannot start (settings, database or storage),
     130 interrupted, 143 terminated.
     """
-    from whence.settings import use_config
+    from whence.config_file import use_config
 
     use_config(config)
 

@@ -22,7 +22,8 @@ _FROM_BACKUP_OR_ANEW = "Restore a backup that has them, or delete these document
 
 async def examine(settings: "Settings", *, deep: bool) -> list[Finding]:
     """All findings; `deep` compares database, storage, vectors and text index, too."""
-    from whence.settings import unknown, unused_config
+    from whence.config_file import unused_config
+    from whence.settings import unknown
 
     here = unused_config()
     findings = [

@@ -1,5 +1,6 @@
 """Opens the chat model, the reranker and the embedder of the settings, and the embedders of projects with other spaces."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self, cast, get_args
 
@@ -92,52 +93,59 @@ def recipients(settings: Settings, *, lightrag: int = 0) -> list[str]:
 
     `lightrag` is the number of projects with a LightRAG server of their own.
     """
-    lines = []
+    lines = [*_sent_to_models(settings), *_sent_to_lightrag(settings, lightrag), *_stored_elsewhere(settings)]
+    return lines or ["No model endpoint is configured: no text leaves this machine"]
+
+
+def _sent_to_models(settings: Settings) -> Iterator[str]:
     if settings.embedder == "openai":
         where = _without_query(settings.embedding_base_url)
-        lines.append(
+        yield (
             f"All chunks of new documents, and all questions, are sent to {where} for embedding; switch off with "
             "WHENCE_EMBEDDER=minilm"
         )
     if settings.llm_base_url is not None:
         where = _without_query(settings.llm_base_url)
-        lines.append(
+        yield (
             f"Chunks of new documents are sent to {where} for extraction; switch off with "
             "`whence projects set PROJECT --extraction manual`"
         )
         if settings.answerer is None:
-            lines.append(
+            yield (
                 f"Questions, and the passages found for them, are sent to {where} for answers; switch off with "
                 "WHENCE_ANSWERER=extractive"
             )
         if settings.verify == "on":
-            lines.append(
+            yield (
                 f"Answers, and the passages they cite, are sent to {where} for verification; switch off with "
                 "WHENCE_VERIFY=off"
             )
     if settings.rerank_base_url is not None:
         where = _without_query(settings.rerank_base_url)
-        lines.append(
+        yield (
             f"Questions, and the best passages for them, are sent to {where} for reranking; switch off by unsetting "
             "WHENCE_RERANK_BASE_URL and WHENCE_RERANK_MODEL"
         )
+
+
+def _sent_to_lightrag(settings: Settings, projects: int) -> Iterator[str]:
     if settings.lightrag_url is not None:
-        lines.append(
+        yield (
             f"Questions are sent to the LightRAG server {_without_query(settings.lightrag_url)}; switch off by unsetting "
             "WHENCE_LIGHTRAG_URL"
         )
-    if lightrag:
-        lines.append(
-            f"Questions to projects with a LightRAG server of their own ({lightrag}) are sent there; switch off with the "
+    if projects:
+        yield (
+            f"Questions to projects with a LightRAG server of their own ({projects}) are sent there; switch off with the "
             "project's `lightragUrl`"
         )
+
+
+def _stored_elsewhere(settings: Settings) -> Iterator[str]:
     if settings.storage_url is not None:
-        lines.append(
-            "Original files are stored at WHENCE_STORAGE_URL; unset it to keep them in the data directory"
-        )
+        yield "Original files are stored at WHENCE_STORAGE_URL; unset it to keep them in the data directory"
     if settings.database_url is not None:
-        lines.append("All texts are stored at WHENCE_DATABASE_URL; unset it to use the embedded database")
-    return lines or ["No model endpoint is configured: no text leaves this machine"]
+        yield "All texts are stored at WHENCE_DATABASE_URL; unset it to use the embedded database"
 
 
 def _without_query(url: str) -> str:

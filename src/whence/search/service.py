@@ -127,13 +127,7 @@ class Search:
             documents=documents,
             held=held,
         )
-        with busy():  # the database looks for names while the legs are computed
-            named, legs = await asyncio.gather(
-                find_named(self._store, project_id, text, query.lexer), self._legs.run(asked)
-            )
-        asked = replace(asked, named=named)
-        legs = await self._legs.add_named(asked, legs)
-        asked, legs = await self._correct(asked, legs)
+        asked, legs = await self._run_legs(asked)
         question = asked.question
         nothing = SearchResult(
             notes=legs.notes,
@@ -159,6 +153,16 @@ class Search:
         if question.end > MAX_OFFSET:  # later hits cannot be requested
             total = min(total, question.end)
         return replace(nothing, hits=hits, total=total), reading
+
+    async def _run_legs(self, asked: PreparedQuestion) -> tuple[PreparedQuestion, Legs]:
+        """Adds the documents that the question names, and corrects its spelling."""
+        with busy():  # the database looks for names while the legs are computed
+            named, legs = await asyncio.gather(
+                find_named(self._store, asked.project_id, asked.question.query, asked.query.lexer),
+                self._legs.run(asked),
+            )
+        asked = replace(asked, named=named)
+        return await self._correct(asked, await self._legs.add_named(asked, legs))
 
     async def _read(
         self, asked: PreparedQuestion, legs: Legs, count: int

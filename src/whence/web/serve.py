@@ -25,9 +25,10 @@ from uvicorn.supervisors import Multiprocess
 
 from whence import __version__, logs
 from whence.app import App, database
+from whence.config_file import unused_config
 from whence.errors import SetupError
 from whence.providers import recipients
-from whence.settings import Settings, env_name, unknown, unused_config
+from whence.settings import Settings, env_name, unknown
 from whence.web.middleware import ASGIApp
 from whence.web.protocol import ConnectionLimits, LimitedProtocol
 from whence.web.server import create_app, entrance

@@ -8,16 +8,15 @@ from fastapi import Path, Response
 
 from whence.api.annotations import StyledAnswer
 from whence.api.chat import sources_of
-from whence.api.completions import (
+from whence.api.completion_answers import (
     CompletionAnswer,
     CompletionChunk,
     CompletionDelta,
-    CompletionRequest,
     CompletionUsage,
     ModelEntry,
     ModelList,
-    QuestionRequest,
 )
+from whence.api.completions import CompletionRequest, QuestionRequest
 from whence.chat import Answer, ModelAnswerer, Verified
 from whence.chat.answer import Event, whole_answer
 from whence.chat.citing.restyle import CitationStyle
