@@ -9,7 +9,7 @@ import statistics
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import UUID
@@ -20,6 +20,7 @@ from benchmarks.peers import Contender, PeerFigures, Vectors, started, stores
 from benchmarks.results import Result
 from benchmarks.speed import recall_of
 
+from whence.errors import ProjectNotFound
 from whence.store.halfvec import halfvecs
 
 _WARM = 5
@@ -35,17 +36,26 @@ _OURS = {
 }
 
 
-def peers_in_turns(size: int, rounds: int, *, first: bool) -> list[Result]:
-    """Search of one project beside stores that search its vectors alone."""
+def peers_in_turns(size: int, rounds: int, *, first: bool, keep: Path | None) -> list[Result]:
+    """Search of one project beside stores that search its vectors alone. `keep` is a folder for the next run."""
 
     async def work(bench: Bench) -> list[Result]:
-        project_id = await bench.project("beside peers", size)
-        await bench.store.nearest.build(bench.space, vectors=size)
-        bench.conn.execute("VACUUM ANALYZE")
+        project_id = await _loaded(bench, size)
         with TemporaryDirectory() as folder:
-            return await in_turns(bench, project_id, rounds, Path(folder), first=first)
+            return await in_turns(bench, project_id, rounds, keep or Path(folder), first=first)
 
-    return on_a_database(work)
+    return on_a_database(work, keep=keep and keep / "whence")
+
+
+async def _loaded(bench: Bench, size: int) -> UUID:
+    """The project with its index, loaded unless a run before has kept it."""
+    name = f"{size} chunks"
+    with suppress(ProjectNotFound):
+        return (await bench.store.projects.named(name)).id
+    project_id = await bench.project(name, size)
+    await bench.store.nearest.build(bench.space, vectors=size)
+    bench.conn.execute("VACUUM ANALYZE")
+    return project_id
 
 
 async def in_turns(bench: Bench, project_id: UUID, rounds: int, folder: Path, *, first: bool) -> list[Result]:

@@ -5,7 +5,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -208,15 +208,19 @@ class Bench:
 
 
 @contextmanager
-def database() -> Iterator[str]:
-    with tempfile.TemporaryDirectory() as folder, EmbeddedPostgres.start(Path(folder)) as server:
+def database(keep: Path | None = None) -> Iterator[str]:
+    with ExitStack() as stack:
+        folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        server = stack.enter_context(EmbeddedPostgres.start(folder))
         asyncio.run(upgrade(server.dsn))
         yield server.dsn
 
 
-def on_a_database(work: Callable[[Bench], Awaitable[T]], *, dimensions: int = DIMENSIONS) -> T:
-    """What comes of the work on a database of its own, in the event loop that the server has too."""
-    with database() as dsn:
+def on_a_database(
+    work: Callable[[Bench], Awaitable[T]], *, dimensions: int = DIMENSIONS, keep: Path | None = None
+) -> T:
+    """Runs the work on a database of its own, or on the one in `keep`, in the event loop that the server has too."""
+    with database(keep) as dsn:
         return uvloop.run(opened(dsn, work, dimensions))
 
 

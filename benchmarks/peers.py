@@ -49,8 +49,8 @@ class PeerFigures:
 
 def chromadb(folder: Path, vectors: Vectors, texts: Sequence[str]) -> Ask:
     client = import_module("chromadb").PersistentClient(str(folder / "chromadb"))
-    collection = client.create_collection("peers", metadata={"hnsw:space": "cosine"})
-    for start in range(0, len(vectors), BATCH):
+    collection = client.get_or_create_collection("peers", metadata={"hnsw:space": "cosine"})
+    for start in range(collection.count(), len(vectors), BATCH):
         some = range(start, min(start + BATCH, len(vectors)))
         collection.add(
             ids=[str(number) for number in some],
@@ -72,8 +72,10 @@ def lancedb(folder: Path, vectors: Vectors, texts: Sequence[str]) -> Ask:
     column = pa.FixedSizeListArray.from_arrays(vectors.reshape(-1), vectors.shape[1])
     numbers = np.arange(len(vectors))
     rows = pa.table({"id": numbers, "vector": column, "text": texts, "document": numbers // 100})
-    table = import_module("lancedb").connect(folder / "lancedb").create_table("peers", rows)
-    table.create_index("vector", config=import_module("lancedb.index").HnswSq(distance_type="cosine"))
+    database = import_module("lancedb").connect(folder / "lancedb")
+    table = database.create_table("peers", rows, exist_ok=True)
+    if not table.list_indices():
+        table.create_index("vector", config=import_module("lancedb.index").HnswSq(distance_type="cosine"))
 
     def ask(question: Vectors, read: bool) -> list[int]:
         wanted = ["id", "_distance", *(("text", "document") if read else ())]

@@ -91,6 +91,9 @@ def main() -> None:
         "--first", action="store_true", help="run peers before other processes, with pauses; needs root"
     )
     parser.add_argument(
+        "--keep", type=Path, help="folder in which peers keep what they loaded, for the next run"
+    )
+    parser.add_argument(
         "--data", type=Path, default=DATA, help="the folder with questions.jsonl and corpora/"
     )
     parser.add_argument("--only", type=_parts, help=f"comma-separated: {', '.join(PARTS)}")
@@ -101,7 +104,9 @@ def main() -> None:
         "projects": lambda: speed.projects(options.rounds),
         "sizes": lambda: speed.sizes(options.sizes, options.rounds)[0],
         "growth": lambda: growth(options),
-        "peers": lambda: beside.peers_in_turns(options.sizes[-1], options.rounds, first=options.first),
+        "peers": lambda: beside.peers_in_turns(
+            options.sizes[-1], options.rounds, first=options.first, keep=options.keep
+        ),
         "chat": lambda: chat.results(options.data),
         "citations": citations.results,
         "support": lambda: support.results(options.data.parent),

@@ -83,6 +83,12 @@ class Ranking:
         """Scores of chunks found by other means. Phrases are not checked."""
         return self.numbering.values_of(self.scores, chunk_ids)
 
+    def counts_of(self, chunk_ids: Collection[ChunkKey]) -> list[int] | None:
+        """The number of the query's terms in each chunk; None if a chunk is newer than the ranking."""
+        numbers = self.numbering.numbers_of(chunk_ids)
+        counts = self.occurrences.counts_in(numbers).sum(axis=0).astype(int)
+        return None if (numbers < 0).any() else counts.tolist()
+
     def shares_of(
         self, chunk_ids: Collection[ChunkKey], *, without: Collection[int] = ()
     ) -> dict[ChunkKey, float]:

@@ -62,8 +62,8 @@ class Legs:
         return len((self.cosines or {}).keys() | (self.text or {}).keys())
 
     def best(self, count: int) -> list[ChunkKey]:
-        found = fused(self.text, self.cosines, text_weight=self.text_weight, named=self.named)
-        return [scored.chunk_id for scored in found[:count]]
+        found = _ordered(self.text, self.cosines, None, self.text_weight, self.named)
+        return [chunk_id for *_, chunk_id in found[:count]]
 
     def with_named(self, other: "Legs", name_keys: Collection[int]) -> "Legs":
         """Adds the chunks that the legs found in the documents that the question names."""
@@ -105,6 +105,20 @@ def fused(
 
     A leg that did not run leaves the whole weight to the other. Ties are ordered by cosine, then BM25, then id (oldest first).
     """
+    return [
+        Scored(chunk_id, -score, None if text is None else -bm25, None if cosines is None else -cosine)
+        for score, cosine, bm25, chunk_id in _ordered(text, cosines, among, text_weight, named)
+    ]
+
+
+def _ordered(
+    text: Mapping[ChunkKey, float] | None,
+    cosines: Mapping[ChunkKey, float] | None,
+    among: Iterable[ChunkKey] | None,
+    text_weight: float,
+    named: Collection[ChunkKey],
+) -> list[tuple[float, float, float, ChunkKey]]:
+    """Score, cosine and BM25, all negative, and the chunk; best first."""
     weight = 0.0 if text is None else 1.0 if cosines is None else text_weight
     bm25s, nears = text or {}, cosines or {}
     best = max(bm25s.values(), default=0.0) or 1.0
@@ -116,7 +130,4 @@ def fused(
             score = (1 - NAMED) * score + NAMED * (chunk_id in named)
         found.append((-score, -cosine, -bm25, chunk_id))
     found.sort()
-    return [
-        Scored(chunk_id, -score, None if text is None else -bm25, None if cosines is None else -cosine)
-        for score, cosine, bm25, chunk_id in found
-    ]
+    return found

@@ -1,9 +1,10 @@
 """Parses a query: hits have any of its words and every quoted phrase. There is no other syntax, so no query is invalid."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 
 from whence.search.query_text import asking
 from whence.text.cjk import NAME, is_han, is_of_letters, is_unspaced, overlapping, weights
@@ -101,10 +102,21 @@ class Query:
         alone = [one for one in self.alone if one in text]
         return all(phrase.places in places or phrase.places.strip() in alone for phrase in self.phrases)
 
-    def highlights(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """Spans of the query's words in each text."""
+    def highlights(
+        self, texts: Sequence[str], counts: Sequence[int] | None = None
+    ) -> list[list[tuple[int, int]]]:
+        """Spans of the query's words in each text. `counts` are their numbers of the query's terms, if known."""
         keys = frozenset(self.keys)
-        found = [self.lexer.spans(text, keys) for text in texts]
+        found: list[list[tuple[int, int]]] = [[] for _ in texts]
+        for is_ascii in (True, False):  # one pass over all texts takes half the time of one for each
+            places = [place for place, text in enumerate(texts) if text.isascii() is is_ascii]
+            if not places:
+                continue
+            starts = list(accumulate((len(texts[place]) + 1 for place in places), initial=0))
+            count = sum(counts[place] for place in places) if counts else None
+            for start, end in self.lexer.spans("\n".join(texts[place] for place in places), keys, count):
+                which = bisect_right(starts, start) - 1
+                found[places[which]].append((start - starts[which], end - starts[which]))
         if not self.alone:
             return found
         for spans, text in zip(found, texts, strict=True):

@@ -148,7 +148,7 @@ class Search:
         ranked, notes = await self._rerank(question, ranked, reading)
         nothing = replace(nothing, notes=(*nothing.notes, *notes))
         good = [scored for scored in ranked[:count] if _is_wanted(scored, question)]
-        hits = await self._hits(asked, good[question.offset : question.end], reading, also)
+        hits = await self._hits(asked, legs, good[question.offset : question.end], reading, also)
         total = legs.total - sum(map(len, also.values())) if len(good) == count else len(good)
         if question.end > MAX_OFFSET:  # later hits cannot be requested
             total = min(total, question.end)
@@ -202,9 +202,9 @@ class Search:
         self, question: Question, ranked: list[Scored], reading: SearchRead
     ) -> tuple[list[Scored], tuple[str, ...]]:
         """Orders the first hits by the reranker's scores. If it fails, the order stays and a note says so."""
-        first = [(scored, found) for scored in ranked[:_RERANKED] if (found := reading.get(scored.chunk_id))]
-        if self._reranker is None or not first:
+        if self._reranker is None:
             return ranked, ()
+        first = [(scored, found) for scored in ranked[:_RERANKED] if (found := reading.get(scored.chunk_id))]
         try:
             scores = await self._reranker.rerank(
                 question.query, [found.chunk["content"] for _, found in first]
@@ -236,6 +236,7 @@ class Search:
     async def _hits(
         self,
         asked: PreparedQuestion,
+        legs: Legs,
         page: Sequence[Scored],
         reading: SearchRead,
         also: Mapping[ChunkKey, Sequence[ChunkKey]],
@@ -250,7 +251,8 @@ class Search:
         highlights: list[list[tuple[int, int]]] = [[] for _ in best]
         if question.highlight:
             read = sum(map(len, contents)) // _HIGHLIGHTED
-            highlights = await beside(read, asked.query.highlights, contents)
+            counts = legs.ranking.counts_of([one.chunk_id for one, _ in best]) if legs.ranking else None
+            highlights = await beside(read, asked.query.highlights, contents, counts)
         return tuple(
             Hit(
                 found=found,

@@ -88,30 +88,38 @@ class Lexer:
         """The words in the form for comparing phrases, in order, including stop words."""
         return [piece.place for _, piece in self.pieces_of(text) if piece.place is not None]
 
-    def spans(self, text: str, keys: frozenset[int]) -> list[tuple[int, int]]:
-        """The spans of the text's terms with one of the keys, in order; spans that touch or overlap are merged."""
-        return merged(
-            chain.from_iterable(self._spans(at, word, keys) for at, word in self._having(text, keys))
-        )
+    def spans(self, text: str, keys: frozenset[int], count: int | None = None) -> list[tuple[int, int]]:
+        """The spans of the text's terms with one of the keys, in order; spans that touch or overlap are merged.
 
-    def _spans(self, at: int, word: str, keys: frozenset[int]) -> list[tuple[int, int]]:
+        If the text has `count` such terms and the words seen before give as many, the text is not split into words.
+        """
+        if count is not None and text.isascii():
+            found = self._located(text, self._known.words_with(keys), keys)
+            if len(found) == count:
+                return merged(found)
+        # Most words have none of the keys. This looks at each different word once, without a line of Python for it.
+        words = list(set(words_of(text)))
+        have = map(not_, map(keys.isdisjoint, map(self._known.__getitem__, words)))
+        return merged(self._located(text, set(compress(words, have)), keys))
+
+    def _located(self, text: str, words: set[str], keys: frozenset[int]) -> list[tuple[int, int]]:
+        """The spans of the terms with one of the keys in these words, in order."""
+        if text.isascii():
+            places = [(at, word) for word in words for at in _places(text, word)]
+        else:
+            matches = WORD.finditer(text) if words else ()
+            places = [(match.start(), match[0]) for match in matches if match[0] in words]
+        inside = {word: self._spans(word, keys) for _, word in places}
+        return sorted((at + start, at + end) for at, word in places for start, end in inside[word])
+
+    def _spans(self, word: str, keys: frozenset[int]) -> list[tuple[int, int]]:
         """The spans of the terms with one of the keys in a word that has one."""
-        bare = word.rstrip(_AROUND)
+        tail = word.lstrip(_AROUND)
+        at, bare = len(word) - len(tail), tail.rstrip(_AROUND)
         if _is_plain(bare):
             return [(at, at + len(bare))]
-        pieces = (piece for piece in self.pieces(word) if piece.term is not None and key(piece.term) in keys)
+        pieces = (piece for piece in self.pieces(tail) if piece.term is not None and key(piece.term) in keys)
         return [(at + piece.start, at + piece.end) for piece in pieces]
-
-    def _having(self, text: str, keys: frozenset[int]) -> list[tuple[int, str]]:
-        """The words that have one of the keys, each with its offset, in order."""
-        if not text.isascii():
-            words = ((match.start(), match[0]) for match in WORD.finditer(text))
-            return [(at, word) for at, word in words if not keys.isdisjoint(self._known[word])]
-        # Most words have none of the keys. This looks at each different word once, without a line of Python for it.
-        runs = list(set(words_of(text)))
-        have = map(not_, map(keys.isdisjoint, map(self._known.__getitem__, runs)))
-        found = ((at, run) for run in compress(runs, have) for at in _places(text, run))
-        return sorted((at + len(run) - len(word), word) for at, run in found if (word := run.lstrip(_AROUND)))
 
     def alone(self, text: str) -> list[str]:
         """Single characters of scripts without spaces that are words by themselves; longer runs give pairs."""
@@ -172,13 +180,21 @@ class _Known(dict[str, tuple[int, ...]]):
 
     def __init__(self, lexer: Lexer) -> None:
         self._lexer = lexer
+        self._words: dict[int, list[str]] = {}
+        """The cached words with each key."""
+
+    def words_with(self, keys: Iterable[int]) -> set[str]:
+        return {word for one in keys for word in self._words.get(one, ())}
 
     def __missing__(self, word: str) -> tuple[int, ...]:
         keys = tuple(key(piece.term) for piece in self._lexer.pieces(word) if piece.term is not None)
         if len(word) <= _REMEMBERED_LENGTH:
             if len(self) >= _REMEMBERED_WORDS:
                 self.clear()
+                self._words.clear()
             self[word] = keys
+            for one in set(keys):
+                self._words.setdefault(one, []).append(word)
         return keys
 
 

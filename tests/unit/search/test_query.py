@@ -82,6 +82,16 @@ def test_highlights() -> None:
     assert query("of the").highlights([text]) == [[]]
 
 
+@given(text=TEXTS, others=st.lists(TEXTS, max_size=4))
+def test_highlights_of_several_texts_are_those_of_each(text: str, others: list[str]) -> None:
+    asked = query(text)
+    expected = [asked.highlights([other])[0] for other in others]
+    counts = [sum(one in asked.keys for one in asked.lexer.keys(other)) for other in others]
+    assert asked.highlights(others) == expected
+    assert asked.highlights(others, counts) == expected
+    assert asked.highlights(others, [count + 1 for count in counts]) == expected  # as if a word were new
+
+
 @given(text=TEXTS, other=TEXTS)
 def test_nothing_is_an_error(text: str, other: str) -> None:
     asked = query(text)
