@@ -257,7 +257,7 @@ class World:
             self.prepared.update(await self.prepare(route))
         return self.prepared
 
-    async def prepare(self, route: str) -> dict[str, str]:
+    async def prepare(self, route: str, by: str | None = None) -> dict[str, str]:
         """Ids of a project and of its document, whose original was kept and whose job is as the route needs it."""
         project_id = (await self.app.store.projects.create(name=f"{uuid4()}")).id
         sample = make_sample(chunks=2, project_id=project_id, name=f"{uuid4()}.txt")
@@ -299,12 +299,13 @@ class World:
             suggestions = self.app.store.graph.suggestions
             found = await suggestions.get(project_id, UUID(made["suggestion_id"]))
             await suggestions.dismiss(project_id, found)
-        return {**self.ids(), **ids, **made, **await self.answer(project_id)}
+        return {**self.ids(), **ids, **made, **await self.answer(project_id, by)}
 
-    async def answer(self, project_id: UUID) -> dict[str, str]:
-        """Stored without a key: every key of the project sees it."""
+    async def answer(self, project_id: UUID, by: str | None) -> dict[str, str]:
+        """Stored without a key, every key of the project sees it; with one, that key may delete it."""
         store, answer_id = self.app.store, uuid4()
-        conversation = await store.conversations.create(project_id, EVERYONE)
+        caller = EVERYONE if by is None else await store.keys.authenticate(by)
+        conversation = await store.conversations.create(project_id, caller)
         given = {
             "response": "One.",
             "model": "m",
@@ -457,7 +458,7 @@ async def test_each_scope_includes_those_before_it(world: World) -> None:
         if scope == "read" and route.startswith("GET "):
             ids = await world.prepare_once(route)
         elif scope == "read" or is_used:
-            ids = await world.prepare(route)
+            ids = await world.prepare(route, world.keys[f"all {scope}"])
         answer = await world.ask(route, world.keys[f"all {scope}"], ids=ids)
         if order.index(scope) < order.index(NEEDS[route]):
             assert (answer.status_code, answer.json()["error"]["code"]) == (403, "FORBIDDEN"), (route, scope)

@@ -134,7 +134,10 @@ async def test_what_cannot_be_asked(client: httpx.AsyncClient) -> None:
 class TestStale:
     async def test_a_changed_chunk(self, client: httpx.AsyncClient, leave: dict[str, Any]) -> None:
         told = await ask_stored(client)
+        impact = f"/api/v1/documents/{leave['documentId']}/deletion-impact"
+        assert data_of(await client.get(impact))["answers"] == 1
         await put(client, leave["documentId"], text=TWENTY)
+        assert data_of(await client.get(impact))["answers"] == 0, "it is stale already"
         found = await stored(client, told)
         assert found["isStale"]
         (reason,) = found["staleReasons"]
@@ -323,6 +326,30 @@ async def test_a_key_sees_only_its_own(client: httpx.AsyncClient, store: Store) 
         assert data_of(await client.get(path, headers=other))["items"] == []
         assert len(data_of(await client.get(path, headers=one))["items"]) == 1
     assert (await client.get(f"{ANSWERS}/export", headers=other)).text == ""
+
+
+async def test_what_was_made_without_a_key_is_deleted_by_keys_that_may_write(
+    client: httpx.AsyncClient, store: Store
+) -> None:
+    reader, writer = [
+        {"X-API-Key": (await store.keys.create(name="", scope=scope, project_id=None))[1].reveal()}
+        for scope in ("read", "write")
+    ]
+    body = {"projectId": PROJECT, "message": QUESTION, "store": True}
+    told = (await client.post("/api/v1/chat", json=body)).json()
+    path, response = f"{CONVERSATIONS}/{told['conversationId']}", f"/v1/responses/resp_{told['answerId']}"
+    assert data_of(await client.get(path))["isOwn"] is True
+    assert data_of(await client.get(path, headers=reader))["isOwn"] is False
+    for method, at, given in (
+        ("PATCH", path, {"title": "Mine"}),
+        ("DELETE", path, None),
+        ("DELETE", response, None),
+    ):
+        error_of(await client.request(method, at, json=given, headers=reader), 403, "FORBIDDEN")
+    data_of(await client.patch(path, json={"title": "Ours"}, headers=writer))
+    data_of(await client.delete(path, headers=writer))
+    told = (await client.post("/api/v1/chat", json=body, headers=reader)).json()
+    data_of(await client.delete(f"{CONVERSATIONS}/{told['conversationId']}", headers=reader))
 
 
 async def test_old_conversations_are_deleted(client: httpx.AsyncClient, store: Store) -> None:

@@ -89,12 +89,17 @@ class Site:
         page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
         page.on("request", lambda request: self._check(request.url))
         page.on("console", lambda said: self._listen(said.text))
+        page.on("response", lambda answer: self._refused(answer.status, answer.url))
         await page.goto(self.url + path)
         return page
 
     def _listen(self, said: str) -> None:
         if "Content Security" in said:
             self.problems.append(said)
+
+    def _refused(self, status: int, url: str) -> None:
+        if status == 403:
+            self.problems.append(f"asked for what the key may not do: {url}")
 
     def _check(self, url: str) -> None:
         if not url.startswith((self.url, "blob:", "data:")):

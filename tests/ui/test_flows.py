@@ -104,18 +104,36 @@ async def test_a_long_list_of_chunks_has_only_those_in_view(site: Site) -> None:
 
 async def test_a_chip_of_a_source_that_supports_another_sentence_only(site: Site) -> None:
     said = "Repairs went over budget because of the storm of 9 February."
+    near = "Repairs went over budget because of a storm in February."
     other = "Elephants prefer to swim in warm lakes near Kampala."
-    site.model.script(says(f"{said} [1] {other} [1]"))
+    site.model.script(says(f"{said} [1] {near} [1] {other} [1]"))
     page = await site.open("/")
     await ask(page, "Why did repairs go over budget?")
     chips = page.locator(".chip")
     await expect(chips.nth(0)).to_have_class(re.compile("verbatim"))
-    await expect(chips.nth(1)).to_have_class(re.compile("none"))
+    await expect(chips.nth(2)).to_have_class(re.compile("none"))
     await expect(page.locator(".warning")).to_contain_text(other)
-    await chips.nth(1).click()
-    await expect(page.locator(".evidence .level")).to_have_text("none")
+    level, step = page.locator(".evidence .level"), page.locator(".stepper")
+    await chips.nth(2).click()
+    await expect(level).to_have_text("none")
     await page.click(".sentence.verbatim")
-    await expect(page.locator(".evidence .level")).to_have_text("verbatim")
+    await expect(level).to_have_text("verbatim")
+    # All three cite one place: the address says which is meant.
+    for nth, key in ((1, "ArrowRight"), (2, "ArrowRight"), (1, "ArrowLeft")):
+        await page.keyboard.press(key)
+        await expect(step).to_contain_text(f"{nth + 1} of 3")
+        classes = await chips.nth(nth).get_attribute("class") or ""
+        (own,) = {"close", "loose", "none"}.intersection(classes.split())
+        for _ in range(2):
+            await expect(page.locator(".chip.on")).to_have_count(1)
+            await expect(chips.nth(nth)).to_have_class(re.compile(r"\bon\b"))
+            await expect(level).to_have_text(own)
+            await page.reload()
+            await expect(step).to_contain_text(f"{nth + 1} of 3")
+    await page.keyboard.press("Escape")
+    await expect(page.locator(".chip.on")).to_have_count(0)
+    await page.go_back()
+    await expect(chips.nth(1)).to_have_class(re.compile(r"\bon\b"))
     # A source that supports no sentence can be read all the same.
     site.model.script(says(f"{other} [1]"))
     await page.goto(site.url)

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from playwright.async_api import Browser, Page, expect
 from tests.api.conftest import serve_in_thread, usual_settings
+from tests.chat_endpoint import says
 from tests.fetch.site import opened
 from tests.loopback import closed_port
 from tests.ui.conftest import PAGES, Site, ask, loaded
@@ -51,6 +52,15 @@ async def test_an_answer_is_copied_with_its_footnotes(site: Site) -> None:
     copied = await page.evaluate("navigator.clipboard.readText()")
     said = "Repairs went over budget because of the storm of 9 February."
     assert copied == f'{said} [1]\n\n[1] report.pdf, page 2: "{said}"\n'
+    site.model.script(says(f"{said} [1] Elephants **prefer** to swim near Kampala. [1]"))
+    await ask(page)
+    await expect(page.locator(".warning")).to_have_text(
+        "⚠ No source for: “Elephants prefer to swim near Kampala.”"
+    )
+    await page.click(".turn:last-of-type >> text=Copy with footnotes")
+    await expect(page.locator("text=Copied")).to_have_count(2)
+    copied = await page.evaluate("navigator.clipboard.readText()")
+    assert "\n\n⚠ No source for: “Elephants prefer to swim near Kampala.”\n\n[1] report.pdf" in copied
 
 
 async def test_a_failed_document_is_tried_again(site: Site) -> None:

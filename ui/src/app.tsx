@@ -4,7 +4,7 @@ import { Empty, Failed, Loading } from "./components/States";
 import { shown } from "./state/evidence";
 import { helpOpen, KEYS } from "./state/keyboard";
 import { key, lockedOut } from "./state/key";
-import { useMenu, usePageFocus } from "./state/shell";
+import { useCode, useMenu, usePageFocus } from "./state/shell";
 import { useResource } from "./state/resource";
 import { href, path, section } from "./state/router";
 import { choose, loadProjects, project, projects, signOut, unknown } from "./state/session";
@@ -55,9 +55,9 @@ export function App() {
 
 function Page() {
   const { page, props } = pageFor(path.value);
-  const loaded = useResource(() => page(), [path.value.split("/")[1]], { fresh: true });
+  const loaded = useCode(page, path.value.split("/")[1]);
   usePageFocus(path.value.split("/")[1]);
-  if (loaded.error) return <Failed error={loaded.error} retry={() => location.reload()} />;
+  if (loaded.error) return <Failed error={loaded.error} retry={loaded.reload} />;
   const Shown = loaded.data?.default;
   return Shown ? <Shown {...props} /> : <Loading lines={10} page />;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { footnoted, marked, MARKS, numbering, sentences, soFar } from "../src/text/answer";
-import type { Citation } from "../src/api/client";
+import { footnoted, marked, MARKS, numbering, sentences, soFar, unsupported } from "../src/text/answer";
+import type { Citation, Source } from "../src/api/client";
 
 const A = "01890000-0000-7000-8000-00000000000a";
 const B = "01890000-0000-7000-8000-00000000000b";
@@ -93,4 +93,20 @@ test("a chunk that only LightRAG has is cited like the others", () => {
   expect([...numbering(text, [cited])]).toEqual([[foreign, 1]]);
   expect(marked(text, [cited])).toContain(`${MARKS.chip}0:${foreign}${MARKS.stop}`);
   expect(footnoted(text, [cited], [])).toBe(`It rains [1].\n\n[1] ${foreign}: "It rains."\n`);
+});
+
+test("what no source supports is named without its markdown, also when copied", () => {
+  const text = `- **Whales** sing in \`June\`. [${A}]\n| a | _b_ |`;
+  const end = text.indexOf("\n");
+  const none = { supportLevel: "none", startOffset: null } as const;
+  const bare = [
+    citation({ ...none, responseEnd: end }),
+    citation({ ...none, responseStart: end + 1, responseEnd: text.length, chunkId: null }),
+  ];
+  const source = { id: A, source: "sea.md" } as Source;
+  expect(unsupported(text, bare, [source])).toEqual(["Whales sing in June.", "a, b"]);
+  expect(unsupported(text, bare, [])).toEqual([]);
+  expect(footnoted(text, bare, [source])).toContain(
+    "\n\n⚠ No source for: “Whales sing in June.”, “a, b”\n\n[1] sea.md\n",
+  );
 });

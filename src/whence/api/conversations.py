@@ -37,6 +37,9 @@ class ConversationModel(CamelShape):
     title: str | None
     created_at: datetime
     updated_at: datetime
+    is_own: bool = Field(
+        description="Made with this key. Others are renamed and deleted with the scope `write`."
+    )
     answer_count: int
     stale_count: int = Field(description="Answers whose grounds have changed, and that were not refreshed.")
     url: str | None

@@ -138,6 +138,7 @@ class DeletionImpact(_Impact):
     original_bytes: int
     chunks: int
     jobs: int
+    answers: int = Field(description="Stored answers that cite it. They keep their quotes and become stale.")
 
     @classmethod
     async def load(cls, store: Store, document: Document) -> Self:
@@ -145,7 +146,8 @@ class DeletionImpact(_Impact):
         about = {"document_id": document.id, "name": document.name, "original_bytes": document.size}
         _, jobs = await store.jobs.page(document.project_id, document_id=document.id, limit=1, offset=0)
         chunks = await store.chunks.count(document.project_id, document.id)
-        return cls.of(impact, chunks=chunks, jobs=jobs, **about)
+        answers = await store.answers.count_citing(document.project_id, document.id)
+        return cls.of(impact, chunks=chunks, jobs=jobs, answers=answers, **about)
 
 
 class ChunkDeletionImpact(_Impact):

@@ -31,6 +31,7 @@ _IMPACTS = {
     "relationships": ("relationship", "relationships"),
     "properties": ("changed property", "changed properties"),
     "relationship_properties": ("changed property of a relationship", "changed properties of relationships"),
+    "answers": ("stale answer", "stale answers"),
 }
 
 _SHOWN = 20

@@ -24,6 +24,8 @@ class Conversation:
     title: str | None
     created_at: datetime
     updated_at: datetime
+    is_own: bool
+    """Made with the caller's key; without a key, made without one."""
     answer_count: int = 0
     stale_count: int = 0
 
@@ -66,7 +68,8 @@ _CURRENT: LiteralString = """
     kb.answers a
     WHERE a.project_id = c.project_id AND a.conversation_id = c.id AND a.refreshed_by IS NULL"""
 _CONVERSATION: LiteralString = f"""
-    c.project_id, c.id, c.title, c.created_at, c.updated_at, (SELECT count(*) FROM {_CURRENT}),
+    c.project_id, c.id, c.title, c.created_at, c.updated_at, c.owner IS NOT DISTINCT FROM %(key_id)s::uuid,
+    (SELECT count(*) FROM {_CURRENT}),
     (SELECT count(*) FROM {_CURRENT} AND EXISTS (SELECT FROM {_MOVED}))"""
 _ANSWER: LiteralString = f"""
     a.project_id, a.id, a.conversation_id, a.turn_id, a.asked, a.answer, a.feedback, a.refreshes, a.refreshed_by, a.created_at,
@@ -177,6 +180,13 @@ DELETE_TURN: LiteralString = """
 DELETE FROM kb.answers
 WHERE project_id = %(project_id)s AND conversation_id = %(conversation_id)s AND turn_id = %(turn_id)s
 """
+COUNT_CITING: LiteralString = """
+SELECT count(DISTINCT g.answer_id)
+FROM kb.chunks c
+JOIN kb.answer_grounds g ON g.project_id = c.project_id AND g.chunk_id = c.id AND g.reason IS NULL
+JOIN kb.answers a ON a.project_id = g.project_id AND a.id = g.answer_id AND a.refreshed_by IS NULL
+WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
+"""
 DELETE_EMPTY: LiteralString = """
 DELETE FROM kb.conversations c WHERE c.project_id = %(project_id)s AND c.id = %(conversation_id)s AND NOT EXISTS (
     SELECT FROM kb.answers a WHERE a.project_id = %(project_id)s AND a.conversation_id = %(conversation_id)s)
@@ -189,7 +199,7 @@ UPDATE kb.answers SET answer = answer || %(more)s WHERE project_id = %(project_i
 class Conversations(Statements):
     async def create(self, project_id: UUID, caller: Caller, *, title: str | None = None) -> Conversation:
         made = Conversation(
-            project_id=project_id, id=new_id(), title=title, created_at=now(), updated_at=now()
+            project_id=project_id, id=new_id(), title=title, created_at=now(), updated_at=now(), is_own=True
         )
         await self._queries.run(CREATE, {**fields_of(made), "owner": caller.key_id})
         return made
@@ -293,6 +303,11 @@ class Answers(Statements):
         }
         query = ANSWERS[stale, feedback is not None]
         return await self._queries.page(query, params, limit=limit, offset=offset, after=after)
+
+    async def count_citing(self, project_id: UUID, document_id: UUID) -> int:
+        """Answers that are not refreshed and quote the document as it is."""
+        params = {"project_id": project_id, "document_id": document_id}
+        return int(await self._queries.value(COUNT_CITING, params))
 
     async def rate(self, stored: StoredAnswer, feedback: dict[str, Any] | None) -> None:
         params = {"project_id": stored.project_id, "id": stored.id}

@@ -16,6 +16,7 @@ from whence.errors import DocumentNotFound, Forbidden, ObjectNotFound, ProjectNo
 from whence.ingest import Chunking
 from whence.models import DEFAULT_PROJECT_ID, Document, GraphObject, Project, project_name
 from whence.store import Store
+from whence.store.answers import Conversation
 from whence.store.keys import EVERYONE, Caller, Scope, may_be_ours
 from whence.web.metering import Meter
 
@@ -89,6 +90,16 @@ class Access:
 
     async def document(self, document_id: UUID) -> Document:
         return await self.store.documents.get(document_id, project_id=self.project_id)
+
+    async def changeable_conversation(self, conversation_id: UUID) -> Conversation:
+        """Raises Forbidden for one that the key did not make, unless it may write."""
+        found = await self.store.conversations.get(conversation_id, self.caller)
+        if not (found.is_own or self.caller.may("write")):
+            raise Forbidden(
+                "This API key did not make the conversation and does not have the scope 'write'",
+                details={"needed": "write"},
+            )
+        return found
 
     async def graph_object(self, object_id: UUID) -> GraphObject:
         return await self.store.graph.objects.get(object_id, project_id=self.project_id)

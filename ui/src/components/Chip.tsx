@@ -1,5 +1,5 @@
 import { useId } from "preact/hooks";
-import { same, show, shown, type Place } from "../state/evidence";
+import { isShown, show, type Place } from "../state/evidence";
 import { usePopover } from "../state/popover";
 import { unwrapped } from "../text/matches";
 
@@ -15,7 +15,7 @@ export function Chip({ n, place, list }: { n: number; place: Place | null; list:
   const { at, open, close } = usePopover();
   const id = useId();
   if (!place) return <span class="chip dead">{n}</span>;
-  const on = shown.value !== null && same(shown.value, place);
+  const on = isShown(place);
   const { level } = place;
   const says = level ? LEVELS[level] : "open it";
   return (

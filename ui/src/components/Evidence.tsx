@@ -43,7 +43,7 @@ function Pane({ place }: { place: Place }) {
         aria-label="The source"
         style={{ "--zoom": zoom.value }}
       >
-        <Show of={found} lines={12}>
+        <Show of={found} lines={12} away={{ to: href("/documents"), name: "See all documents" }}>
           {(data) =>
             holds ? (
               <Source span={span} chunk={data.chunk} />

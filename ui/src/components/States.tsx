@@ -10,10 +10,11 @@ export function Show<T>(props: {
   /** Instead of lines, where what comes has another form. */
   skeleton?: ComponentChildren;
   empty?: (data: T) => ComponentChildren | false;
+  away?: Away;
   children: (data: T) => ComponentChildren;
 }) {
   const { data, error, reload } = props.of;
-  if (error && data === null) return <Failed error={error} retry={reload} />;
+  if (error && data === null) return <Failed error={error} retry={reload} away={props.away} />;
   if (data === null) return <>{props.skeleton ?? <Loading lines={props.lines} />}</>;
   const nothing = props.empty?.(data);
   return (
@@ -68,8 +69,15 @@ export function NoMatch({ what, names }: { what: string; names: readonly string[
   );
 }
 
-/** What failed, its code and request id, and a way to try again. */
-export function Failed({ error, retry }: { error: ApiError; retry?: () => void }) {
+/** Where to go on from something that does not exist. */
+interface Away {
+  to: string;
+  name: string;
+}
+
+/** What failed, its code and request id, and a way to try again; from what does not exist, the way to what does. */
+export function Failed({ error, retry, away }: { error: ApiError; retry?: () => void; away?: Away }) {
+  const absent = away && [400, 404].includes(error.status);
   return (
     <div class="failed" role="alert">
       <p>{error.message}</p>
@@ -77,7 +85,12 @@ export function Failed({ error, retry }: { error: ApiError; retry?: () => void }
         {error.code}
         {error.requestId && <> · request {error.requestId}</>}
       </p>
-      {retry && (
+      {absent && (
+        <a class="button" href={away.to}>
+          {away.name}
+        </a>
+      )}
+      {retry && !absent && (
         <button type="button" onClick={retry}>
           Try again
         </button>

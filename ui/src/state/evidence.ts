@@ -1,6 +1,8 @@
 import { computed, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Citation, Claim, Schemas, Source } from "../api/client";
+import type { Level } from "../text/answer";
+import { hasWords, value } from "../text/format";
 import { matchedSentence } from "../text/matches";
 import { query, setQuery } from "./router";
 
@@ -9,9 +11,11 @@ export interface Place {
   documentId: string;
   start: number;
   end: number;
+  /** Which of several things that the place supports: a citation of an answer, a claim. */
+  of?: string;
   chunkId?: string | null;
   quote?: string | null;
-  level?: Citation["supportLevel"];
+  level?: Level;
   support?: number;
   schemaVersion?: string;
   /** What it supports: a sentence, a property. */
@@ -23,20 +27,26 @@ export interface Place {
 /** What the arrow keys step through: the evidence of the selected thing. */
 export const places = signal<readonly Place[]>([]);
 
+const ADDRESS = /^([0-9a-f-]{36}):(\d+)-(\d+)(?::([\w.-]+))?$/i;
+const wanted = computed<Place | null>(() => {
+  const [, documentId, start, end, of] = ADDRESS.exec(query.value.get("at") ?? "") ?? [];
+  return documentId ? { documentId, start: Number(start), end: Number(end), of } : null;
+});
+export const index = computed(() => (wanted.value ? indexIn(places.value, wanted.value) : -1));
 /** The place in the address, with what the page knows about it. */
-export const shown = computed<Place | null>(() => {
-  const found = /^([0-9a-f-]{36}):(\d+)-(\d+)$/i.exec(query.value.get("at") ?? "");
-  if (!found) return null;
-  const place = { documentId: found[1] ?? "", start: Number(found[2]), end: Number(found[3]) };
-  return places.value.find((one) => same(one, place)) ?? place;
-});
-export const index = computed(() => {
-  const now = shown.value;
-  return now ? places.value.findIndex((one) => same(one, now)) : -1;
-});
+export const shown = computed<Place | null>(() => places.value[index.value] ?? wanted.value);
 
-export function same(a: Place, b: Place): boolean {
+/** An address that does not say what is meant by a place means the first that is there. */
+function indexIn(list: readonly Place[], place: Place): number {
+  return list.findIndex((one) => isAt(one, place) && (place.of === undefined || one.of === place.of));
+}
+
+export function isAt(a: Place, b: Place): boolean {
   return a.documentId === b.documentId && a.start === b.start && a.end === b.end;
+}
+
+export function isShown(place: Place): boolean {
+  return shown.value !== null && isAt(shown.value, place) && shown.value.of === place.of;
 }
 
 /** The document itself: no words of it are meant. */
@@ -55,15 +65,15 @@ let opener: HTMLElement | null = null;
 export function show(place: Place, list: readonly Place[] = [place]): void {
   const active = document.activeElement?.closest<HTMLElement>("main button");
   if (active) opener = active;
-  const picked = [...list.map((one) => (same(one, place) ? place : one)), place];
-  places.value = picked.filter((one, i) => picked.findIndex((other) => same(other, one)) === i);
-  setQuery({ at: `${place.documentId}:${place.start}-${place.end}` }, { replace: shown.value !== null });
+  places.value = indexIn(list, place) < 0 ? [...list, place] : list;
+  const of = place.of === undefined ? "" : `:${place.of}`;
+  setQuery({ at: `${place.documentId}:${place.start}-${place.end}${of}` }, { replace: shown.value !== null });
 }
 
-/** A page that was reloaded with an open pane knows what the arrows step through only now. */
+/** After a reload or the back button, the list that has the place in the address is what the arrows step through. */
 export function useNeighbours(list: readonly Place[]): void {
   useEffect(() => {
-    if (shown.value && places.value.length === 0 && list.length > 0) places.value = list;
+    if (wanted.value && index.value < 0 && indexIn(list, wanted.value) >= 0) places.value = list;
   });
 }
 
@@ -104,23 +114,28 @@ export function ofSource(sources: readonly Source[], chunkId: string, judged: bo
   return judged ? { ...place, level: "none" } : place;
 }
 
-export function ofClaim(
-  one: Pick<
-    Claim,
-    "document_id" | "document_start" | "document_end" | "chunk_id" | "quote" | "schema_version"
-  >,
-  says: string,
-): Place | null {
+export function ofClaim(one: Claim, says: string): Place | null {
   if (!one.document_id || one.document_start === null || one.document_end === null) return null;
   return {
     documentId: one.document_id,
     start: one.document_start,
     end: one.document_end,
+    of: one.id,
     chunkId: one.chunk_id,
     quote: one.quote,
+    level: levelOf(one),
     schemaVersion: one.schema_version,
     says,
   };
+}
+
+/** How well the quote of a claim supports its value; a person's word has no level. */
+export function levelOf(one: Claim): Level | undefined {
+  if (one.author) return undefined;
+  if (one.ungrounded) return "none";
+  const parts = one.elements ?? [one];
+  if (parts.some((part) => part.quote === null)) return undefined;
+  return parts.every((part) => hasWords(part.quote ?? "", value(part.value))) ? "verbatim" : "close";
 }
 
 /** A hit: the sentence with most of the matched words. */

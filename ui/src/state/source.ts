@@ -1,5 +1,5 @@
 import { api, ApiError, ifThere, take, type Chunk, type Schemas } from "../api/client";
-import type { Place } from "./evidence";
+import { isAt, type Place } from "./evidence";
 import { useResource, type Resource } from "./resource";
 import { spanOf, type Span } from "./spans";
 
@@ -45,8 +45,11 @@ async function find(place: Place, signal: AbortSignal): Promise<Found> {
 
 /** What stands at a place, with its chunk and the claims made of it. */
 export function useSource(place: Place): Resource<Found> {
-  return useResource(
+  const found = useResource(
     (abort) => find(place, abort),
-    [place.documentId, place.start, place.end, place.chunkId, place.quote, place.level],
+    [place.documentId, place.start, place.end, place.chunkId, place.quote],
   );
+  // Several citations may share a place: what is known about it is there at once.
+  const { data } = found;
+  return data && isAt(data.place, place) ? { ...found, data: { ...data, place } } : found;
 }

@@ -1,4 +1,5 @@
 import type { Citation, Source } from "../api/client";
+import { plain } from "./markdown";
 import { Points } from "./points";
 
 export type Level = Citation["supportLevel"];
@@ -58,6 +59,18 @@ export function unmarked(text: string): string {
   return text.replace(MARKER, "").trim();
 }
 
+/** The sentences that no source supports, as plain text. Where there are no sources at all, the answer says so itself. */
+export function unsupported(
+  response: string,
+  citations: readonly Citation[],
+  sources: readonly Source[],
+): string[] {
+  const points = [...response];
+  return sentences(citations)
+    .filter((one) => one.level === "none" && sources.length > 0)
+    .map((one) => plain(unmarked(points.slice(one.start, one.end).join("")).replace(LEAD, "")));
+}
+
 /** What has come of an answer, without a marker that is not whole yet. */
 export function soFar(response: string): string {
   return response.replace(HALF, "");
@@ -114,7 +127,7 @@ function spliced(text: string, cuts: { at: number; text: string; drop: number }[
   return made + text.slice(done);
 }
 
-/** The answer as plain text with footnotes. */
+/** The answer with footnotes, and a warning about what no source supports. */
 export function footnoted(
   response: string,
   citations: readonly Citation[],
@@ -129,5 +142,7 @@ export function footnoted(
     const page = number ? `, page ${number}` : "";
     return `[${n}] ${source?.source ?? id}${page}${cited ? `: "${cited.quote ?? ""}"` : ""}`;
   });
-  return notes.length ? `${body}\n\n${notes.join("\n")}\n` : `${body}\n`;
+  const bare = unsupported(response, citations, sources).map((one) => `“${one}”`);
+  const warning = bare.length ? `⚠ No source for: ${bare.join(", ")}` : "";
+  return `${[body, warning, notes.join("\n")].filter((part) => part).join("\n\n")}\n`;
 }

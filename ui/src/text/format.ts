@@ -58,10 +58,19 @@ export function fileType(mime: string, name: string): string {
   return (ending ?? mime.split("/")[1] ?? mime).toUpperCase();
 }
 
-/** Whether two texts have the same words; white space and case do not count. */
+/** A text of which white space and case do not count. */
+function folded(text: string): string {
+  return text.replace(/\s+/g, " ").trim().toLowerCase();
+}
+
+/** Whether two texts have the same words. */
 export function sameWords(a: string, b: string): boolean {
-  const plain = (text: string): string => text.replace(/\s+/g, " ").trim().toLowerCase();
-  return plain(a) === plain(b);
+  return folded(a) === folded(b);
+}
+
+/** Whether a text has these words. */
+export function hasWords(text: string, words: string): boolean {
+  return folded(text).includes(folded(words));
 }
 
 /** A note of the server with its stressed words in quotes. */

@@ -28,6 +28,16 @@ export function verbatim(source: string, leaf: Leaf): ComponentChildren[] {
   });
 }
 
+/** The words of a line of markdown. */
+export function plain(source: string): string {
+  const text = (token: Token): string => {
+    if ("tokens" in token && token.tokens) return token.tokens.map(text).join("");
+    return token.type === "html" || !("text" in token) ? token.raw : String(token.text);
+  };
+  const cells = source.split("|").map((cell) => marked.Lexer.lexInline(cell.trim()).map(text).join(""));
+  return cells.filter((cell) => cell).join(", ");
+}
+
 function blocks(tokens: Token[], look: Look): ComponentChildren[] {
   return tokens.flatMap((token, i) => block(token, i, look) ?? []);
 }

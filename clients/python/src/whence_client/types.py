@@ -315,6 +315,7 @@ class ConversationAnswer(TypedDict):
     title: str | None
     createdAt: str
     updatedAt: str
+    isOwn: bool
     answerCount: int
     staleCount: int
     url: str | None
@@ -343,6 +344,7 @@ class ConversationModel(TypedDict):
     title: str | None
     createdAt: str
     updatedAt: str
+    isOwn: bool
     answerCount: int
     staleCount: int
     url: str | None
@@ -410,6 +412,7 @@ class DeletionImpact(TypedDict):
     original_bytes: int
     chunks: int
     jobs: int
+    answers: int
 
 
 class DiffPart(TypedDict):

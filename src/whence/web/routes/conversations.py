@@ -77,7 +77,7 @@ async def rename_conversation(
     access: Reader, conversation_id: PathId, body: ConversationChange
 ) -> Enveloped[ConversationModel]:
     """Change the title of a conversation."""
-    found = await access.store.conversations.get(conversation_id, access.caller)
+    found = await access.changeable_conversation(conversation_id)
     await access.store.conversations.rename(found, body.title)
     changed = await access.store.conversations.get(conversation_id, access.caller)
     return success(show_head(changed))
@@ -86,7 +86,7 @@ async def rename_conversation(
 @router.delete("/conversations/{conversation_id}")
 async def delete_conversation(access: Reader, conversation_id: PathId) -> Enveloped[Deleted]:
     """Delete a conversation and its answers."""
-    found = await access.store.conversations.get(conversation_id, access.caller)
+    found = await access.changeable_conversation(conversation_id)
     await access.store.conversations.delete(found)
     return success(Deleted(id=found.id, deleted=True))
 

@@ -107,6 +107,7 @@ async def get_response(access: Reader, response_id: ResponseId) -> Bare[Response
 async def delete_response(access: Reader, response_id: ResponseId) -> Bare[ResponseDeleted]:
     """Delete a stored response with its question, and its conversation if there is nothing else in it."""
     stored = await access.store.answers.get(_answer_id(response_id), access.caller)
+    await access.changeable_conversation(stored.conversation_id)
     async with access.store.transaction() as tx:
         await tx.answers.delete(stored)
     return respond(ResponseDeleted(id=response_id, object="response", deleted=True))

@@ -1,15 +1,15 @@
 import { Failed } from "../../components/States";
 import { ask } from "../../state/ask";
 import type { Turn } from "../../state/conversation";
-import { sentences } from "../../text/answer";
+import { unsupported } from "../../text/answer";
 import { unstarred } from "../../text/format";
 import { Actions } from "./Actions";
 import { AnswerText } from "./AnswerText";
 import { FromGraph, NothingFound } from "./Sources";
 import { Changed, Stale } from "./Stale";
 
-/** A question and its answer. */
-export function Answer({ turn }: { turn: Turn }) {
+/** A question and its answer, the nth of the page. */
+export function Answer({ turn, nth }: { turn: Turn; nth: number }) {
   return (
     <article class="turn" aria-busy={turn.state === "waiting" || turn.state === "streaming"}>
       <h2>{turn.question}</h2>
@@ -20,7 +20,7 @@ export function Answer({ turn }: { turn: Turn }) {
           Reading the documents …
         </p>
       ) : (
-        <AnswerText turn={turn} />
+        <AnswerText turn={turn} nth={nth} />
       )}
       {turn.state === "done" && <Unsupported turn={turn} />}
       {turn.notes.map((note) => (
@@ -39,22 +39,11 @@ export function Answer({ turn }: { turn: Turn }) {
 }
 
 function Unsupported({ turn }: { turn: Turn }) {
-  const points = [...turn.response];
-  const bare = sentences(turn.citations).filter((one) => one.level === "none" && turn.sources.length > 0);
+  const bare = unsupported(turn.response, turn.citations, turn.sources);
   if (bare.length === 0) return null;
   return (
     <p class="warning">
-      <span aria-hidden="true">⚠ </span>No source for:{" "}
-      {bare
-        .map(
-          (one) =>
-            `“${points
-              .slice(one.start, one.end)
-              .join("")
-              .replace(/\s*\[[0-9a-f-]{36}\]/g, "")
-              .replace(/^[-*+]\s+/, "")}”`,
-        )
-        .join(", ")}
+      <span aria-hidden="true">⚠ </span>No source for: {bare.map((one) => `“${one}”`).join(", ")}
     </p>
   );
 }

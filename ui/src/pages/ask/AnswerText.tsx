@@ -1,14 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { Chip } from "../../components/Chip";
-import { ofCitation, ofSource, places as stepped, same, show, shown, type Place } from "../../state/evidence";
+import { ofCitation, ofSource, show, useNeighbours, type Place } from "../../state/evidence";
 import type { Turn } from "../../state/conversation";
 import { project } from "../../state/session";
 import { marked, MARKS, numbering, sentences, soFar, type Sentence } from "../../text/answer";
 import { markdown, verbatim } from "../../text/markdown";
 
-const PIECE = new RegExp(
-  `(${MARKS.sentence}\\d+${MARKS.stop}|${MARKS.end}|${MARKS.chip}-?\\d+:[^${MARKS.stop}]*${MARKS.stop})`,
-);
+const CHIP = `${MARKS.chip}-?\\d+:[^${MARKS.stop}]*${MARKS.stop}`;
+const PIECE = new RegExp(`(${MARKS.sentence}\\d+${MARKS.stop}|${MARKS.end}|${CHIP})`);
 
 /** Addresses of other sites are text unless the project allows them: a model or a document may have made them up. */
 function live(address: string): boolean {
@@ -17,45 +16,57 @@ function live(address: string): boolean {
 }
 
 /** An answer: its sentences underlined by their support, its citations as numbered chips. */
-export function AnswerText({ turn }: { turn: Turn }) {
+export function AnswerText({ turn, nth }: { turn: Turn; nth: number }) {
   const { citations } = turn;
   const response = turn.state === "done" ? turn.response : soFar(turn.response);
+  const made = marked(response, citations);
   const found = sentences(citations);
   const numbers = numbering(response, citations);
-  const places = placesOf(turn, found);
-  const list = places.filter((one) => one !== null);
-  const open = shown.value;
-  const known = open && list.find((one) => same(one, open));
-  if (known && stepped.value.length === 0) show(known, list);
+  const cited = placesOf(turn, nth, found);
+  const chips = new Map<string, Place | null>();
+  const list = new Set<Place>();
+  for (const [piece] of made.matchAll(new RegExp(CHIP, "g"))) {
+    const [sentence, id] = partsOf(piece);
+    const own = found[sentence]?.citations.filter((index) => citations[index]?.chunkId === id) ?? [];
+    const places = own.map((index) => cited[index] ?? null);
+    if (own.length === 0)
+      places.push(unsupporting(turn, cited, id, `${nth}.${sentence + 1}-${numbers.get(id) ?? 0}`));
+    chips.set(piece, places[0] ?? null);
+    for (const one of places) if (one) list.add(one);
+  }
+  for (const one of cited) if (one) list.add(one);
+  const all = [...list];
+  useNeighbours(all);
   let current = -1;
-
-  const placeOf = (sentence: number, chunkId: string): Place | null => {
-    const own = found[sentence]?.citations.find((index) => citations[index]?.chunkId === chunkId);
-    const any = own ?? citations.findIndex((one) => one.chunkId === chunkId && one.startOffset !== null);
-    const place = places[any] ?? ofSource(turn.sources, chunkId, turn.state === "done");
-    // The source that a sentence names may support another sentence only.
-    return place && own === undefined && turn.state === "done" ? { ...place, level: "none" } : place;
-  };
 
   const leaf = (text: string): ComponentChildren =>
     text.split(PIECE).map((piece) => {
       if (piece.startsWith(MARKS.sentence)) current = Number(piece.slice(1, -1));
       else if (piece.startsWith(MARKS.end)) current = -1;
-      else if (piece.startsWith(MARKS.chip)) {
-        const [sentence, id] = piece.slice(1, -1).split(":");
-        return (
-          <Chip n={numbers.get(id ?? "") ?? 0} place={placeOf(Number(sentence), id ?? "")} list={list} />
-        );
-      } else if (piece) return <Words text={piece} sentence={found[current]} places={places} list={list} />;
+      else if (piece.startsWith(MARKS.chip))
+        return <Chip n={numbers.get(partsOf(piece)[1]) ?? 0} place={chips.get(piece) ?? null} list={all} />;
+      else if (piece) return <Words text={piece} sentence={found[current]} places={cited} list={all} />;
       return null;
     });
 
-  const made = marked(response, citations);
   return (
     <div class="answer-text">
       {turn.model === "extractive" ? verbatim(made, leaf) : markdown(made, leaf, live)}
     </div>
   );
+}
+
+/** The sentence and the chunk of a chip. */
+function partsOf(piece: string): [number, string] {
+  const [sentence, id] = piece.slice(1, -1).split(":");
+  return [Number(sentence), id ?? ""];
+}
+
+/** The source that a sentence names may support another sentence only, or none. */
+function unsupporting(turn: Turn, cited: (Place | null)[], chunkId: string, of: string): Place | null {
+  const judged = turn.state === "done";
+  const place = cited.find((one) => one?.chunkId === chunkId) ?? ofSource(turn.sources, chunkId, judged);
+  return place && { ...place, of, level: judged ? "none" : place.level };
 }
 
 function Words(props: {
@@ -76,11 +87,13 @@ function Words(props: {
 }
 
 /** For each citation its place, or null; one sentence may have several. */
-function placesOf(turn: Turn, found: Sentence[]): (Place | null)[] {
+function placesOf(turn: Turn, nth: number, found: Sentence[]): (Place | null)[] {
   const points = [...turn.response];
   return turn.citations.map((one, n) => {
     const sentence = found.find((s) => s.start === one.responseStart);
     const stale = turn.answer?.staleReasons.find((reason) => reason.citations.includes(n));
-    return ofCitation(one, sentence && points.slice(sentence.start, sentence.end).join(""), stale);
+    const says = sentence && points.slice(sentence.start, sentence.end).join("");
+    const place = ofCitation(one, says, stale);
+    return place && { ...place, of: `${nth}.${n + 1}` };
   });
 }

@@ -14,6 +14,7 @@ import {
   moreConversations,
 } from "../../state/conversations";
 import { href } from "../../state/router";
+import { may } from "../../state/session";
 import { count } from "../../text/format";
 import { Answer } from "./Answer";
 
@@ -27,11 +28,17 @@ export function Ask({ conversation, answer }: { conversation?: string; answer?: 
       <Conversations />
       <section class="conversation" aria-label="Conversation">
         <div class="turns">
-          {openError.value && <Failed error={openError.value} retry={reopen} />}
+          {openError.value && (
+            <Failed
+              error={openError.value}
+              retry={reopen}
+              away={{ to: href("/"), name: "New conversation" }}
+            />
+          )}
           {opening.value && <Loading lines={6} />}
           {!opening.value && !openError.value && turns.value.length === 0 && <Welcome />}
           {turns.value.map((turn, i) => (
-            <Answer key={i} turn={turn} />
+            <Answer key={i} turn={turn} nth={i + 1} />
           ))}
           <div ref={end} />
         </div>
@@ -145,14 +152,16 @@ function Conversations() {
                 </span>
                 {one.staleCount > 0 && <span class="badge">{count(one.staleCount, "stale answer")}</span>}
               </a>
-              <button
-                type="button"
-                class="ghost"
-                aria-label={`Delete ${one.title ?? "this conversation"}`}
-                onClick={() => setDying(one.id)}
-              >
-                ✕
-              </button>
+              {(one.isOwn || may("write")) && (
+                <button
+                  type="button"
+                  class="ghost"
+                  aria-label={`Delete ${one.title ?? "this conversation"}`}
+                  onClick={() => setDying(one.id)}
+                >
+                  ✕
+                </button>
+              )}
             </li>
           ))}
         </ul>

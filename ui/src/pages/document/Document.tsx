@@ -30,7 +30,7 @@ export default function Document({ id }: { id?: string }) {
   const found = useDocument(id ?? "");
   if (shown.value) close();
   return (
-    <Show of={found} skeleton={<Skeleton />}>
+    <Show of={found} skeleton={<Skeleton />} away={{ to: href("/documents"), name: "See all documents" }}>
       {(whole) => <Shown whole={whole} reload={found.reload} />}
     </Show>
   );

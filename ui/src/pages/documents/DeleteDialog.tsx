@@ -27,6 +27,7 @@ export function DeleteDialog(props: { document: Document; onClose: () => void; g
               <li>{count(data.objects, "object")} that no other chunk mentions</li>
               <li>{count(data.relationships, "relationship")} that no other chunk states</li>
               <li>{count(data.properties, "property", "properties")} of other objects that change or go</li>
+              <li>{count(data.answers, "stored answer")} that cite it and become stale</li>
             </ul>
             {data.graph.objects.length > 0 && (
               <p class="quiet">

@@ -2,7 +2,7 @@ import type { Claim, Schemas } from "../../api/client";
 import { Needs } from "../../components/Needs";
 import { Failed, Show } from "../../components/States";
 import { settle, useConflicts, useCorrections, useSuggestions } from "../../state/curation";
-import { ofClaim, show } from "../../state/evidence";
+import { isShown, ofClaim, show, useNeighbours, type Place } from "../../state/evidence";
 import { useAction } from "../../state/resource";
 import { withQuery } from "../../state/router";
 import { value } from "../../text/format";
@@ -23,24 +23,7 @@ export function Issues() {
         }
       >
         {(page) =>
-          page.items.map((one) => (
-            <section key={`${one.object_id}${one.property_name}`} class="property">
-              <h3>
-                <span>
-                  <a href={withQuery({ at: null }, `/o/${one.object_id}`)}>{one.object_name}</a>:{" "}
-                  {one.property_name}
-                </span>
-              </h3>
-              {one.claims.map((claim) => (
-                <Side
-                  key={claim.id}
-                  claim={claim}
-                  all={one.claims}
-                  says={`${one.object_name}: ${one.property_name}`}
-                />
-              ))}
-            </section>
-          ))
+          page.items.map((one) => <Conflict key={`${one.object_id}${one.property_name}`} of={one} />)
         }
       </Show>
       <h2>Objects that may be one</h2>
@@ -65,22 +48,28 @@ export function Issues() {
   );
 }
 
-function Side({ claim, all, says }: { claim: Claim; all: Claim[]; says: string }) {
-  const place = ofClaim(claim, says);
+function Conflict({ of }: { of: Schemas["ConflictModel"] }) {
+  const says = `${of.object_name}: ${of.property_name}`;
+  const list = of.claims.flatMap((one) => ofClaim(one, says) ?? []);
+  useNeighbours(list);
   return (
-    <div class="claim">
-      <button
-        type="button"
-        class="plain"
-        disabled={!place}
-        onClick={() =>
-          place &&
-          show(
-            place,
-            all.flatMap((one) => ofClaim(one, says) ?? []),
-          )
-        }
-      >
+    <section class="property">
+      <h3>
+        <span>
+          <a href={withQuery({ at: null }, `/o/${of.object_id}`)}>{of.object_name}</a>: {of.property_name}
+        </span>
+      </h3>
+      {of.claims.map((claim) => (
+        <Side key={claim.id} claim={claim} place={ofClaim(claim, says)} list={list} />
+      ))}
+    </section>
+  );
+}
+
+function Side({ claim, place, list }: { claim: Claim; place: Place | null; list: Place[] }) {
+  return (
+    <div class={`claim${place && isShown(place) ? " on" : ""}`}>
+      <button type="button" class="plain" disabled={!place} onClick={() => place && show(place, list)}>
         <span>
           {value(claim.value)} {claim.current && <span class="badge good">current</span>}
         </span>

@@ -3,15 +3,15 @@ import { Needs } from "../../components/Needs";
 import type { Claim, Schemas } from "../../api/client";
 import { EvidenceFile } from "../../components/EvidenceFile";
 import { Failed, Show } from "../../components/States";
-import { Time } from "../../components/Time";
-import { correct, rejectClaim, rejectObject } from "../../state/curation";
-import { ofClaim, show, shown } from "../../state/evidence";
+import { correct, rejectObject } from "../../state/curation";
+import { ofClaim, useNeighbours } from "../../state/evidence";
 import { typed, useObject } from "../../state/graph";
 import { useAction } from "../../state/resource";
 import { href, go, withQuery } from "../../state/router";
 import { may } from "../../state/session";
 import { count, value } from "../../text/format";
 import { Corrections, Merged, Relations, Similar } from "./Around";
+import { ClaimRow } from "./ClaimRow";
 
 type Detail = Schemas["ObjectAnswer"];
 
@@ -20,7 +20,7 @@ export function ObjectPanel({ id, changed }: { id: string; changed: () => void }
   const found = useObject(id);
   return (
     <aside class="object-panel" aria-label="Object" tabIndex={0}>
-      <Show of={found} lines={8}>
+      <Show of={found} lines={8} away={{ to: href("/graph"), name: "See the whole graph" }}>
         {(object) => <Shown object={object} changed={changed} />}
       </Show>
     </aside>
@@ -84,6 +84,7 @@ function Property(props: { object: Detail; name: string; claims: Claim[]; change
   const distinct = new Set(
     claims.filter((one) => !one.rejected).map((one) => value(one.value).toLowerCase()),
   );
+  useNeighbours(claims.flatMap((one) => ofClaim(one, `${object.name}: ${name}`) ?? []));
   const shownValue = name === "name" ? object.name : object.properties[name];
   return (
     <section class="property">
@@ -115,53 +116,6 @@ function Property(props: { object: Detail; name: string; claims: Claim[]; change
         <Edit id={object.id} name={name} now={shownValue} done={() => (setEditing(false), changed())} />
       )}
     </section>
-  );
-}
-
-/** One claim: its quote, where it is from, the schema version it was read under. A click shows the chunk. */
-function ClaimRow({
-  object,
-  claim,
-  all,
-  changed,
-}: {
-  object: Detail;
-  claim: Claim;
-  all: Claim[];
-  changed: () => void;
-}) {
-  const reject = useAction(async () => {
-    await rejectClaim(object.id, claim.id);
-    changed();
-  });
-  const says = `${object.name}: ${claim.property_name}`;
-  const place = ofClaim(claim, says);
-  const list = all.flatMap((one) => ofClaim(one, says) ?? []);
-  const on = place && shown.value?.documentId === place.documentId && shown.value.start === place.start;
-  return (
-    <div class={`claim${on ? " on" : ""}${claim.rejected ? " rejected" : ""}`}>
-      <button type="button" class="plain" disabled={!place} onClick={() => place && show(place, list)}>
-        <span>{claim.quote ? `“${claim.quote}”` : value(claim.value)}</span>
-        <span class="quiet">
-          {claim.author ? `${claim.author}${claim.reason ? `: ${claim.reason}` : ""}` : claim.document_name}
-          {claim.page ? `, page ${claim.page}` : ""}
-          {claim.chunk_index !== null && ` · chunk ${claim.chunk_index + 1}`} · schema {claim.schema_version}{" "}
-          · <Time at={claim.as_of ?? claim.extracted_at} />
-        </span>
-      </button>
-      {!claim.rejected && may("write") && (
-        <button
-          type="button"
-          class="ghost"
-          disabled={reject.busy}
-          aria-label={`Reject this claim about ${claim.property_name}`}
-          onClick={() => void reject.run()}
-        >
-          ✕
-        </button>
-      )}
-      {reject.error && <Failed error={reject.error} />}
-    </div>
   );
 }
 

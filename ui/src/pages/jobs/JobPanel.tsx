@@ -18,7 +18,7 @@ export function JobPanel({ id }: { id: string }) {
           ✕
         </a>
       </header>
-      <Show of={job} lines={10}>
+      <Show of={job} lines={10} away={{ to: withQuery({ job: null }), name: "See all jobs" }}>
         {(one) => (
           <>
             <Facts one={one} />

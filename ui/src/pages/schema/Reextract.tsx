@@ -1,6 +1,5 @@
 import { useState } from "preact/hooks";
 import { Status } from "../../components/Status";
-import { Needs } from "../../components/Needs";
 import { Failed, Show } from "../../components/States";
 import { reextract } from "../../state/schema";
 import { useFollowedJob } from "../../state/jobs";
@@ -42,16 +41,14 @@ export function Reextract({ version, dirty }: { version: string | null; dirty: b
       </Show>
       {dirty && <p class="note">The changes above are not saved; the saved version is used.</p>}
       <div class="row">
-        <Needs>
-          <button
-            type="button"
-            class="primary"
-            disabled={start.busy || !dry.data || dry.data.documents === 0}
-            onClick={() => void start.run()}
-          >
-            Start
-          </button>
-        </Needs>
+        <button
+          type="button"
+          class="primary"
+          disabled={start.busy || !dry.data || dry.data.documents === 0}
+          onClick={() => void start.run()}
+        >
+          Start
+        </button>
         {id && (
           <span class="row" role="status">
             <Status status={job?.status ?? "pending"} jobId={id} />

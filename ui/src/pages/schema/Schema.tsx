@@ -82,7 +82,9 @@ function Editor({
       </div>
       <div class="schema-columns">
         <Changes versions={versions} />
-        <Reextract version={version} dirty={dirty} />
+        <Needs>
+          <Reextract version={version} dirty={dirty} />
+        </Needs>
       </div>
     </>
   );

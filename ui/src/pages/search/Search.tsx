@@ -1,7 +1,7 @@
 import type { Schemas } from "../../api/client";
 import { Needs } from "../../components/Needs";
 import { Empty, NoMatch, Show } from "../../components/States";
-import { ofHit, places, show, shown } from "../../state/evidence";
+import { ofHit, show, shown, useNeighbours } from "../../state/evidence";
 import { href, query, setQuery } from "../../state/router";
 import { MOST, STEP, useHits, wantedHits } from "../../state/search";
 import { count, unstarred } from "../../text/format";
@@ -53,7 +53,7 @@ function Nothing({ q, floor }: { q: string; floor: boolean }) {
 
 function Hits({ of }: { of: Schemas["SearchAnswer"] }) {
   const list = of.items.map(ofHit);
-  if (shown.value && places.value.length === 0) places.value = list;
+  useNeighbours(list);
   const best = Math.max(...of.items.map((hit) => hit.scores.text ?? 0));
   return (
     <>
