@@ -36,13 +36,16 @@ _OURS = {
 }
 
 
-def peers_in_turns(size: int, rounds: int, *, first: bool, keep: Path | None) -> list[Result]:
+def peers_in_turns(
+    size: int, rounds: int, *, first: bool, keep: Path | None, names: Sequence[str]
+) -> list[Result]:
     """Search of one project beside stores that search its vectors alone. `keep` is a folder for the next run."""
 
     async def work(bench: Bench) -> list[Result]:
         project_id = await _loaded(bench, size)
         with TemporaryDirectory() as folder:
-            return await in_turns(bench, project_id, rounds, keep or Path(folder), first=first)
+            where = keep or Path(folder)
+            return await in_turns(bench, project_id, rounds, where, first=first, names=names)
 
     return on_a_database(work, keep=keep and keep / "whence")
 
@@ -58,7 +61,9 @@ async def _loaded(bench: Bench, size: int) -> UUID:
     return project_id
 
 
-async def in_turns(bench: Bench, project_id: UUID, rounds: int, folder: Path, *, first: bool) -> list[Result]:
+async def in_turns(
+    bench: Bench, project_id: UUID, rounds: int, folder: Path, *, first: bool, names: Sequence[str]
+) -> list[Result]:
     ids, values = await bench.store.nearest.whole(project_id, bench.space)
     stored = np.frombuffer(values, ">f2").astype(np.float32).reshape(-1, bench.space.dimensions)
     keys = [bytes(ids[at : at + 16]) for at in range(0, len(ids), 16)]
@@ -69,7 +74,7 @@ async def in_turns(bench: Bench, project_id: UUID, rounds: int, folder: Path, *,
     command = [sys.executable, "-m", "benchmarks.searcher", bench.dsn, str(project_id)]
     command += [str(bench.space.dimensions), str(rounds)]
     with ExitStack() as stack:
-        others = stack.enter_context(stores(stored, [texts[key] for key in keys], vectors, folder))
+        others = stack.enter_context(stores(names, stored, [texts[key] for key in keys], vectors, folder))
         processes = [stack.enter_context(started(command)) for _ in range(2)]
         ours = {name: Contender(processes, **asked) for name, asked in _OURS.items()}
         recalls = {name: by_memory if asked["memory"] else by_database for name, asked in _OURS.items()}

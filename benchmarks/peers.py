@@ -139,7 +139,7 @@ def started(command: Sequence[str]) -> "Iterator[subprocess.Popen[str]]":
 
 @contextmanager
 def stores(
-    vectors: Vectors, texts: Sequence[str], questions: Vectors, folder: Path
+    names: Sequence[str], vectors: Vectors, texts: Sequence[str], questions: Vectors, folder: Path
 ) -> Iterator[dict[str, Contender]]:
     """Each store with these chunks, twice."""
     (folder / "texts.json").write_text(json.dumps(texts))
@@ -147,7 +147,7 @@ def stores(
     np.save(folder / "questions.npy", questions)
     with ExitStack() as stack:
         found = {}
-        for name in STORES:
+        for name in names:
             process = stack.enter_context(started([str(PYTHON), __file__, name, str(folder)]))
             found[name] = Contender([process], read=False)
             found[f"{name} with texts"] = Contender([process], read=True)

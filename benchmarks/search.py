@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks import beside, chat, citations, plot, speed, support, typos
+from benchmarks.peers import STORES
 from benchmarks.results import Result, report
 from benchmarks.retrieval import DATA, Brief, Quality, quality
 
@@ -90,6 +91,7 @@ def main() -> None:
     parser.add_argument(
         "--first", action="store_true", help="run peers before other processes, with pauses; needs root"
     )
+    parser.add_argument("--stores", nargs="+", choices=[*STORES], default=[*STORES], help="the peers")
     parser.add_argument(
         "--keep", type=Path, help="folder in which peers keep what they loaded, for the next run"
     )
@@ -105,7 +107,7 @@ def main() -> None:
         "sizes": lambda: speed.sizes(options.sizes, options.rounds)[0],
         "growth": lambda: growth(options),
         "peers": lambda: beside.peers_in_turns(
-            options.sizes[-1], options.rounds, first=options.first, keep=options.keep
+            options.sizes[-1], options.rounds, first=options.first, keep=options.keep, names=options.stores
         ),
         "chat": lambda: chat.results(options.data),
         "citations": citations.results,

@@ -91,6 +91,7 @@ CONVERSATIONS = PagedQuery(
     _CONVERSATION,
     f"FROM kb.conversations c WHERE c.project_id = %(project_id)s AND {_VISIBLE}",
     "c.updated_at DESC, c.id DESC",
+    ident="c.id",
 )
 RENAME: LiteralString = """
 UPDATE kb.conversations SET title = %(title)s WHERE project_id = %(project_id)s AND id = %(id)s
@@ -212,10 +213,10 @@ class Conversations(Statements):
         return _conversation_of(row)
 
     async def page(
-        self, project_id: UUID, caller: Caller, *, limit: int, offset: int
+        self, project_id: UUID, caller: Caller, *, limit: int, offset: int, after: UUID | None = None
     ) -> tuple[list[Conversation], int]:
         params = {"project_id": project_id, "key_id": caller.key_id}
-        return await self._queries.page(CONVERSATIONS, params, limit=limit, offset=offset)
+        return await self._queries.page(CONVERSATIONS, params, limit=limit, offset=offset, after=after)
 
     async def rename(self, conversation: Conversation, title: str) -> None:
         params = {"project_id": conversation.project_id, "id": conversation.id, "title": title}

@@ -117,6 +117,8 @@ class PagedQuery(Generic[T]):
     """The source to count, if fewer tables give the same number."""
     is_after: LiteralString = ""
     """The condition that an item comes after the id `after`, for lists in the order of ids."""
+    ident: LiteralString = ""
+    """The id of an item, for lists in another order: the place of `after` in it is counted."""
 
     @property
     def select(self) -> LiteralString:
@@ -124,6 +126,12 @@ class PagedQuery(Generic[T]):
 
     @property
     def select_after(self) -> LiteralString:
+        if self.ident:
+            # Nothing comes after an item that is not in the list.
+            return f"""{self.select} + coalesce((
+    SELECT numbered.place FROM (
+        SELECT {self.ident} AS ident, row_number() OVER (ORDER BY {self.order}) AS place {self.source}) numbered
+    WHERE numbered.ident = %(after)s), {2**62})"""
         return (
             f"SELECT {self.columns} {self.source} AND {self.is_after} ORDER BY {self.order} "
             "LIMIT %(limit)s OFFSET %(offset)s"
@@ -325,6 +333,16 @@ def reader(kind: Callable[..., T], columns: LiteralString = "") -> Callable[[Row
 def fields_of(record: Any) -> dict[str, Any]:
     """The fields of a dataclass with slots as parameters. A dict becomes JSON."""
     return {name: getattr(record, name) for name in record.__slots__}
+
+
+def part_of(
+    items: Sequence[T], ident: Callable[[T], UUID], *, limit: int, offset: int, after: UUID | None
+) -> list[T]:
+    """One page of a list in memory."""
+    if after is not None:
+        places = (place for place, one in enumerate(items, 1) if ident(one) == after)
+        offset += next(places, len(items))
+    return list(items[offset : offset + limit])
 
 
 def uuids(ids: Iterable[UUID]) -> str:

@@ -40,7 +40,7 @@ SELECT_NAMED: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.projects
 WHERE name = %(name)s AND (id = %(own)s::uuid OR (%(own)s::uuid IS NULL AND named_by IS NULL))
 """
-PAGED = PagedQuery(project_of, _COLUMNS, "FROM kb.projects", "id")
+PAGED = PagedQuery(project_of, _COLUMNS, "FROM kb.projects WHERE true", "id", is_after="id > %(after)s")
 UPDATE: LiteralString = """
 UPDATE kb.projects
 SET name = %(name)s, named_by = CASE WHEN name = %(name)s THEN named_by ELSE %(named_by)s::uuid END, description = %(description)s, config = config || %(config)s, updated_at = %(updated_at)s
@@ -94,8 +94,8 @@ class Projects(Statements):
             raise ProjectNotFound(f"There is no project named {name!r}", details={"name": name})
         return project_of(row)
 
-    async def page(self, *, limit: int, offset: int) -> tuple[list[Project], int]:
-        return await self._queries.page(PAGED, {}, limit=limit, offset=offset)
+    async def page(self, *, limit: int, offset: int, after: UUID | None = None) -> tuple[list[Project], int]:
+        return await self._queries.page(PAGED, {}, limit=limit, offset=offset, after=after)
 
     async def update(self, project: Project, *, own: UUID | None = None) -> Project:
         """Update all fields except the language, which only `search.index.reindex` changes.

@@ -1,8 +1,9 @@
 """Parameters in the path and the query: types for FastAPI's routes, and parsers for the hot chunk routes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import parse_qsl, urlencode
@@ -15,6 +16,7 @@ from whence.api.reading import no_uuid, parameter_error
 from whence.api.search import UNGROUNDED
 from whence.api.values import Flag, Ident, SearchText, canonical_uuid, read_flag, snake, whole
 from whence.errors import InvalidParameter
+from whence.store.pool import part_of
 
 T = TypeVar("T")
 
@@ -34,7 +36,7 @@ Offset = Annotated[int, Query(description="Number of items to skip."), _OFFSET]
 After = Annotated[
     Ident | None,
     Query(
-        description="The id of the last item of the page before, instead of an `offset`: as fast on the last page."
+        description="The id of the last item of the page before, instead of an `offset`: new items do not shift the page."
     ),
 ]
 
@@ -57,6 +59,11 @@ class CursorRequest(PageRequest):
     def fetched(self) -> int:
         """One more than the page has, to see whether there are more: the place in the list is not known."""
         return self.limit + (self.after is not None)
+
+    def part_of(self, items: Sequence[T]) -> list[T]:
+        """The page of a list in memory, whose items have ids."""
+        ident = attrgetter("id")
+        return part_of(items, ident, limit=self.fetched, offset=self.offset, after=self.after)
 
 
 Paged = Annotated[PageRequest, Depends()]

@@ -95,6 +95,7 @@ _READ_BY_JOB = PagedQuery(
     _READING,
     _READINGS,
     "c.chunk_index",
+    ident="e.chunk_id",
 )
 AMONG_READ: LiteralString = """
 SELECT DISTINCT e.chunk_id FROM kb.chunk_extractions e
@@ -161,10 +162,11 @@ class Ledger(Statements):
         rejected: bool = False,
         limit: int,
         offset: int,
+        after: UUID | None = None,
     ) -> tuple[list[ChunkReading], int]:
         """Results in reading order; with `rejected`, only those with rejections."""
         params = {"project_id": project_id, "job_id": job_id, "outcome": outcome, "rejected": rejected}
-        return await self._queries.page(_READ_BY_JOB, params, limit=limit, offset=offset)
+        return await self._queries.page(_READ_BY_JOB, params, limit=limit, offset=offset, after=after)
 
     async def forget_failures(self, project_id: UUID, job_id: UUID) -> None:
         """The job will read the failed chunks again."""

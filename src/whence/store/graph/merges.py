@@ -48,6 +48,7 @@ _MERGES = PagedQuery(
     f"""{_FROM}
 WHERE m.project_id = %(project_id)s AND (%(object_id)s::uuid IS NULL OR m.object_id = %(object_id)s)""",
     "m.id DESC",
+    is_after="m.id < %(after)s",
 )
 RECORD: LiteralString = """
 INSERT INTO kb.object_merges (project_id, id, object_id, into_id, dropped_id, type, name, name_key, space_id,
@@ -103,11 +104,17 @@ class Merges(Statements):
         return _merge_of(row)
 
     async def page(
-        self, project_id: UUID, *, object_id: UUID | None = None, limit: int, offset: int
+        self,
+        project_id: UUID,
+        *,
+        object_id: UUID | None = None,
+        limit: int,
+        offset: int,
+        after: UUID | None = None,
     ) -> tuple[list[Merge], int]:
         """The newest first; with `object_id`, the merges into that object."""
         params = {"project_id": project_id, "object_id": object_id}
-        return await self._queries.page(_MERGES, params, limit=limit, offset=offset)
+        return await self._queries.page(_MERGES, params, limit=limit, offset=offset, after=after)
 
     async def merge(self, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> Merge:
         """The kept object gets all claims about the dropped one, and those that are still to come."""

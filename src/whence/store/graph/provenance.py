@@ -12,7 +12,7 @@ from whence.store.graph.objects import object_of
 from whence.store.graph.order import AS_OF, HIDDEN, JOIN_DOCUMENT, NEWEST_FIRST, rank, with_hidden_lists
 from whence.store.graph.rejected_claims import rejects_claim
 from whence.store.graph.set_values import corrected_keys_of, is_set, keys_of, set_values_of
-from whence.store.pool import PagedQuery, Row, Statements, reader, uuids
+from whence.store.pool import PagedQuery, Row, Statements, part_of, reader, uuids
 
 # The page that the quote begins on: the last page with text that begins before it. Without a quote, the first page of the chunk.
 PLACE: LiteralString = f"""
@@ -88,9 +88,9 @@ ORDER BY wanted.id, v.property_name
 """
 _REJECTED: LiteralString = """id, object_id, property_name, value, operation, schema_number, quote, start_offset, end_offset,
     elements, is_grounded, extracted_at"""
-_REJECTED_COLUMNS: LiteralString = f"""p.id, %(object_id)s::uuid, p.property_name, p.value, p.operation, p.schema_number, p.quote,
-       p.start_offset, p.end_offset, p.elements, p.is_grounded, p.extracted_at, t.author, t.reason, t.id, {PLACE}"""
-_FROM_REJECTED: LiteralString = f"""
+REJECTED_OF_OBJECT: LiteralString = f"""
+SELECT p.id, %(object_id)s::uuid, p.property_name, p.value, p.operation, p.schema_number, p.quote,
+       p.start_offset, p.end_offset, p.elements, p.is_grounded, p.extracted_at, t.author, t.reason, t.id, {PLACE}
 FROM ({keys_of("%(object_id)s")}) k
 JOIN kb.rejected_claims p ON p.project_id = %(project_id)s AND p.type = k.type AND p.name_key = k.name_key {JOIN_DOCUMENT}
 CROSS JOIN LATERAL (
@@ -98,7 +98,9 @@ CROSS JOIN LATERAL (
     JOIN kb.curations w ON w.project_id = %(project_id)s AND w.id = t.curation_id
     WHERE t.is_active AND {rejects_claim("p", "p")}
     ORDER BY w.id DESC LIMIT 1) t
-WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s"""
+WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s
+ORDER BY p.property_name, p.extracted_at DESC, p.id DESC
+"""
 _TIE: LiteralString = """p.id, p.relationship_id, p.properties, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
        p.is_grounded, p.extracted_at,"""
 # The newest of each relationship, a grounded one first.
@@ -220,27 +222,30 @@ def _to_mention(row: Row) -> Mention:
     return Mention(property_names=tuple(row[0]), schema_number=row[1], place=_place_of(row[2:]))
 
 
-_REJECTED_OF_OBJECT = PagedQuery(
-    _to_rejected, _REJECTED_COLUMNS, _FROM_REJECTED, "p.property_name, p.extracted_at DESC, p.id DESC"
-)
 _OF_OBJECT = PagedQuery(
     to_claim,
     f"{CLAIM} {is_current('p.object_id = %(object_id)s')}, {PLACE}",
     f"FROM {_ALL} p {JOIN_DOCUMENT} WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s",
     NEWEST_FIRST,
+    ident="p.id",
 )
 _EVENT: LiteralString = """
        happened_at, id, event, property_name, value, schema_version, quote, chunk_id, document_id, dropped_id, dropped_name,
        author, reason"""
-_HISTORY = PagedQuery(reader(Event, _EVENT), _EVENT, _EVENTS, "happened_at, id")
+_HISTORY = PagedQuery(reader(Event, _EVENT), _EVENT, _EVENTS, "happened_at, id", ident="e.id")
 _MENTIONS = PagedQuery(
-    _to_mention, f"p.property_names, p.schema_number, {PLACE}", _CHUNKS_OF_OBJECT, "d.id, c.chunk_index"
+    _to_mention,
+    f"p.property_names, p.schema_number, {PLACE}",
+    _CHUNKS_OF_OBJECT,
+    "d.id, c.chunk_index",
+    ident="p.chunk_id",
 )
 _MENTIONED = PagedQuery(
     lambda row: (object_of(row), tuple[str, ...](row[-1])),
     f"{OBJECT_COLUMNS}, p.property_names",
     _OBJECTS_OF_CHUNK,
     "o.id",
+    ident="o.id",
 )
 _OLDER = PagedQuery(
     to_claim,
@@ -257,13 +262,24 @@ WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s)""",
     NEWEST_FIRST,
 )
 _IN_READING_ORDER = PagedQuery(
-    lambda row: row, "e.id, e.current", _STATED, "c.chunk_index, e.start_offset NULLS LAST, e.id"
+    lambda row: row,
+    "e.id, e.current",
+    _STATED,
+    "c.chunk_index, e.start_offset NULLS LAST, e.id",
+    ident="e.id",
 )
 
 
 class Provenance(Statements):
     async def of_object(
-        self, project_id: UUID, object_id: UUID, *, property_name: str | None = None, limit: int, offset: int
+        self,
+        project_id: UUID,
+        object_id: UUID,
+        *,
+        property_name: str | None = None,
+        limit: int,
+        offset: int,
+        after: UUID | None = None,
     ) -> tuple[list[Claim], int]:
         """All claims about it or one of its properties, also those that are not current; the newest first.
 
@@ -271,13 +287,16 @@ class Provenance(Statements):
         """
         params = {"project_id": project_id, "object_id": object_id, "property_name": property_name}
         values = await self._set_values(project_id, [object_id], property_name)
-        shown, total = values[offset : offset + limit], len(values)
-        for query in (_REJECTED_OF_OBJECT, _OF_OBJECT):
-            found, count = await self._queries.page(
-                query, params, limit=limit - len(shown), offset=max(0, offset - total)
-            )
-            shown, total = [*shown, *found], total + count
-        return shown, total
+        by_people = [*values, *map(_to_rejected, await self._queries.all(REJECTED_OF_OBJECT, params))]
+        shown = part_of(by_people, lambda one: one.id, limit=limit, offset=offset, after=after)
+        if after in {one.id for one in by_people}:
+            offset, after = 0, None
+        elif after is None:
+            offset = max(0, offset - len(by_people))
+        found, total = await self._queries.page(
+            _OF_OBJECT, params, limit=limit - len(shown), offset=offset, after=after
+        )
+        return [*shown, *found], len(by_people) + total
 
     async def stated(
         self,
@@ -289,6 +308,7 @@ class Provenance(Statements):
         current: bool | None = None,
         limit: int,
         offset: int,
+        after: UUID | None = None,
     ) -> tuple[list[tuple[Claim | RelationshipClaim, bool]], int]:
         """The claims of a chunk or a document in reading order, each with whether it is current."""
         params = {
@@ -298,7 +318,9 @@ class Provenance(Statements):
             "type": of_type,
             "current": current,
         }
-        rows, total = await self._queries.page(_IN_READING_ORDER, params, limit=limit, offset=offset)
+        rows, total = await self._queries.page(
+            _IN_READING_ORDER, params, limit=limit, offset=offset, after=after
+        )
         asked = {"project_id": project_id, "ids": [row[0] for row in rows]}
         found: dict[UUID, Claim | RelationshipClaim] = {}
         for row in await self._queries.all(BY_ID, asked):
@@ -334,25 +356,25 @@ class Provenance(Statements):
         return [_to_set_value(row) for row in await self._queries.all(SET_VALUES, params)]
 
     async def history(
-        self, project_id: UUID, object_id: UUID, *, limit: int, offset: int
+        self, project_id: UUID, object_id: UUID, *, limit: int, offset: int, after: UUID | None = None
     ) -> tuple[list[Event], int]:
         """Claims about it, also rejected ones, merges into it, and corrections of it, the oldest first. The object may be gone."""
         params = {"project_id": project_id, "object_id": object_id}
-        return await self._queries.page(_HISTORY, params, limit=limit, offset=offset)
+        return await self._queries.page(_HISTORY, params, limit=limit, offset=offset, after=after)
 
     async def chunks_of_object(
-        self, project_id: UUID, object_id: UUID, *, limit: int, offset: int
+        self, project_id: UUID, object_id: UUID, *, limit: int, offset: int, after: UUID | None = None
     ) -> tuple[list[Mention], int]:
         """Document by document, in reading order."""
         params = {"project_id": project_id, "object_id": object_id}
-        return await self._queries.page(_MENTIONS, params, limit=limit, offset=offset)
+        return await self._queries.page(_MENTIONS, params, limit=limit, offset=offset, after=after)
 
     async def objects_of_chunk(
-        self, project_id: UUID, chunk_id: UUID, *, limit: int, offset: int
+        self, project_id: UUID, chunk_id: UUID, *, limit: int, offset: int, after: UUID | None = None
     ) -> tuple[list[tuple[GraphObject, tuple[str, ...]]], int]:
         """Each object with the properties that the chunk makes claims about."""
         params = {"project_id": project_id, "chunk_id": chunk_id}
-        return await self._queries.page(_MENTIONED, params, limit=limit, offset=offset)
+        return await self._queries.page(_MENTIONED, params, limit=limit, offset=offset, after=after)
 
     async def older(
         self, project_id: UUID, schema_number: int, *, limit: int, offset: int

@@ -10,7 +10,7 @@ from uuid import UUID, uuid5
 
 from whence.errors import Conflict, SuggestionNotFound
 from whence.models import now
-from whence.store.pool import Row, Statements, uuids
+from whence.store.pool import Row, Statements, part_of, uuids
 from whence.text.similar_names import similar_names
 
 _MOST_OBJECTS = 50_000
@@ -100,6 +100,7 @@ class Suggestions(Statements):
         dismissed: bool = False,
         limit: int,
         offset: int,
+        after: UUID | None = None,
     ) -> tuple[list[MergeSuggestion], int]:
         """The best first: those that were not dismissed, or only the dismissed."""
         pairs = await self._pairs(project_id, object_type)
@@ -110,7 +111,10 @@ class Suggestions(Statements):
             if (_key(pair) in known) == dismissed
             and (object_id is None or object_id in {one[0] for one in pair})
         ]
-        return await self._described(project_id, wanted[offset : offset + limit]), len(wanted)
+        shown = part_of(
+            wanted, lambda one: _ident(project_id, one[0]), limit=limit, offset=offset, after=after
+        )
+        return await self._described(project_id, shown), len(wanted)
 
     async def get(self, project_id: UUID, suggestion_id: UUID) -> MergeSuggestion:
         """Also a dismissed one."""

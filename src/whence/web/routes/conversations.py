@@ -26,7 +26,7 @@ from whence.models import now
 from whence.store.answers import FeedbackFilter
 from whence.web.access import Reader
 from whence.web.events import Connected, file_response, unless_gone
-from whence.web.parameters import Paged, PagedByCursor, PathId, ProjectFilter
+from whence.web.parameters import PagedByCursor, PathId, ProjectFilter
 from whence.web.responses import Enveloped, one_page, success
 from whence.web.routes import TEXT, answered, api_router, documented
 from whence.web.routes.chat import CHAT_ERRORS
@@ -51,15 +51,14 @@ async def create_conversation(access: Reader, body: ConversationCreate) -> Envel
 
 @router.get("/conversations")
 async def list_conversations(
-    access: Reader, page: Paged, project_id: ProjectFilter = None
+    access: Reader, page: PagedByCursor, project_id: ProjectFilter = None
 ) -> Enveloped[Listing[ConversationModel]]:
     """List conversations, the one with the newest answer first."""
     project = await access.existing_project(project_id)
     found, total = await access.store.conversations.page(
-        project, access.caller, limit=page.limit, offset=page.offset
+        project, access.caller, limit=page.fetched, offset=page.offset, after=page.after
     )
-    items = [show_head(one) for one in found]
-    return success(Listing.page(items, total, page.limit, page.offset))
+    return one_page([show_head(one) for one in found], total, page)
 
 
 @router.get("/conversations/{conversation_id}")

@@ -15,7 +15,7 @@ from whence.errors import Conflict, JobNotFound
 from whence.models import OPEN, Job, JobStatus, JobType
 from whence.web.access import Access, Reader, Writer
 from whence.web.events import ClientConnection, Connected, changes, event, streamed
-from whence.web.parameters import Paged, PagedByCursor, PathId, ProjectFilter
+from whence.web.parameters import PagedByCursor, PathId, ProjectFilter
 from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import TEXT, answered, api_router, documented
 from whence.web.routes.chat import EVENT_STREAM
@@ -89,12 +89,21 @@ async def list_readings(
     job_id: PathId,
     outcome: OutcomeFilter = None,
     rejected: RejectedOnly = False,
-    page: Paged,
+    page: PagedByCursor,
 ) -> Enveloped[Listing[ReadingModel]]:
-    """List what an extraction made of each chunk and what it rejected, in reading order."""
+    """List what an extraction made of each chunk and what it rejected, in reading order.
+
+    `after` is the id of a chunk.
+    """
     job = await _find_job(access, job_id)
     found, total = await access.store.graph.ledger.readings(
-        job.project_id, job.id, outcome=outcome, rejected=rejected, limit=page.limit, offset=page.offset
+        job.project_id,
+        job.id,
+        outcome=outcome,
+        rejected=rejected,
+        limit=page.fetched,
+        offset=page.offset,
+        after=page.after,
     )
     return listed(ReadingModel, found, total, page)
 

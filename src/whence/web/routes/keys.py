@@ -5,7 +5,7 @@ from whence.api.keys import KeyCreate, KeyCreated, KeyModel, Me
 from whence.errors import ProjectNotFound
 from whence.web.access import Admin, Reader
 from whence.web.events import Connected
-from whence.web.parameters import Paged, PathId
+from whence.web.parameters import PagedByCursor, PathId
 from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import api_router, documented
 
@@ -19,13 +19,13 @@ async def get_me(access: Reader) -> Enveloped[Me]:
 
 
 @router.get("/keys")
-async def list_keys(access: Admin, page: Paged) -> Enveloped[Listing[KeyModel]]:
+async def list_keys(access: Admin, page: PagedByCursor) -> Enveloped[Listing[KeyModel]]:
     """List the keys, the oldest first; never the keys themselves.
 
     A key of one project sees the keys of that project.
     """
     found = await access.store.keys.all(project_id=access.project_id)
-    return listed(KeyModel, found[page.offset : page.offset + page.limit], len(found), page)
+    return listed(KeyModel, page.part_of(found), len(found), page)
 
 
 @router.post("/keys", status_code=201, responses=documented(ProjectNotFound))

@@ -16,7 +16,6 @@ from whence.web.parameters import (
     Direction,
     DocumentFilter,
     NameFilter,
-    Paged,
     PagedByCursor,
     PathId,
     ProjectFilter,
@@ -120,12 +119,12 @@ async def list_objects(
 
 @router.get("/objects/merges")
 async def list_merges(
-    access: Reader, page: Paged, project_id: ProjectFilter = None, object_id: MergedInto = None
+    access: Reader, page: PagedByCursor, project_id: ProjectFilter = None, object_id: MergedInto = None
 ) -> Enveloped[Listing[MergeModel]]:
     """List the merges that are not undone, the newest first."""
     project = await access.existing_project(project_id)
     found, total = await access.store.graph.merges.page(
-        project, object_id=object_id, limit=page.limit, offset=page.offset
+        project, object_id=object_id, limit=page.fetched, offset=page.offset, after=page.after
     )
     return listed(MergeModel, found, total, page)
 
@@ -164,7 +163,7 @@ async def undo_merge(access: Writer, merge_id: PathId) -> Enveloped[MergeModel]:
 async def list_suggestions(
     access: Reader,
     project_id: PathId,
-    page: Paged,
+    page: PagedByCursor,
     object_type: TypeFilter = None,
     object_id: OfObject = None,
     *,
@@ -177,8 +176,9 @@ async def list_suggestions(
         object_type=object_type,
         object_id=object_id,
         dismissed=dismissed,
-        limit=page.limit,
+        limit=page.fetched,
         offset=page.offset,
+        after=page.after,
     )
     return listed(SuggestionModel, found, total, page)
 

@@ -6,7 +6,7 @@ from whence.api.projects import ProjectChange, ProjectCreate, ProjectModel
 from whence.errors import Conflict, Forbidden, StorageUnavailable, URLRefused
 from whence.fetch import FetchRules
 from whence.web.access import Admin, Reader
-from whence.web.parameters import Paged, PathId
+from whence.web.parameters import PagedByCursor, PathId
 from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import api_router, documented
 
@@ -35,13 +35,15 @@ async def create_project(access: Admin, body: ProjectCreate) -> Enveloped[Projec
 
 
 @router.get("")
-async def list_projects(access: Reader, page: Paged) -> Enveloped[Listing[ProjectModel]]:
+async def list_projects(access: Reader, page: PagedByCursor) -> Enveloped[Listing[ProjectModel]]:
     """List the projects that the key opens."""
     if access.project_id is None:
-        projects, total = await access.store.projects.page(limit=page.limit, offset=page.offset)
+        projects, total = await access.store.projects.page(
+            limit=page.fetched, offset=page.offset, after=page.after
+        )
     else:
         own = [await access.store.projects.get(access.project_id)]
-        projects, total = own[page.offset : page.offset + page.limit], 1
+        projects, total = page.part_of(own), 1
     return listed(ProjectModel, projects, total, page)
 
 

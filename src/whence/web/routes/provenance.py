@@ -20,8 +20,8 @@ from whence.api.graph import (
 from whence.api.values import Flag, Ident, SearchText
 from whence.errors import ObjectNotFound
 from whence.web.access import Access, Reader
-from whence.web.parameters import Paged, PageRequest, PathId, TypeFilter
-from whence.web.responses import Enveloped, listed, success
+from whence.web.parameters import CursorRequest, Paged, PagedByCursor, PathId, TypeFilter
+from whence.web.responses import Enveloped, listed, one_page, success
 from whence.web.routes import api_router, documented
 
 router = api_router("provenance")
@@ -39,7 +39,7 @@ OfObject = Annotated[Ident | None, Query(alias="object", description="Only of th
 async def list_claims(
     access: Reader,
     object_id: PathId,
-    page: Paged,
+    page: PagedByCursor,
     *,
     property_name: PropertyName = None,
     include_text: IncludeText = False,
@@ -51,14 +51,19 @@ async def list_claims(
     """
     found = await access.graph_object(object_id)
     claims, total = await access.store.graph.provenance.of_object(
-        found.project_id, found.id, property_name=property_name, limit=page.limit, offset=page.offset
+        found.project_id,
+        found.id,
+        property_name=property_name,
+        limit=page.fetched,
+        offset=page.offset,
+        after=page.after,
     )
     items = [ClaimModel.of(claim) for claim in claims]
     if include_text:
         items = await add_texts(access.store, found.project_id, items)
     if include_rects:
         items = await add_rects(access.app.evidence, found.project_id, items)
-    return success(Listing.page(items, total, page.limit, page.offset))
+    return one_page(items, total, page)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +77,7 @@ class _Stated:
     include_rects: IncludeRects = False
 
     async def listed(
-        self, access: Access, project_id: UUID, ident: UUID, page: PageRequest
+        self, access: Access, project_id: UUID, ident: UUID, page: CursorRequest
     ) -> Enveloped[Listing[StatedClaim]]:
         claims, total = await access.store.graph.provenance.stated(
             project_id,
@@ -80,15 +85,16 @@ class _Stated:
             property_name=self.property_name,
             of_type=self.of_type,
             current=self.current,
-            limit=page.limit,
+            limit=page.fetched,
             offset=page.offset,
+            after=page.after,
         )
         items = await StatedClaim.load(access.store, project_id, claims)
         if self.include_text:
             items = await add_texts(access.store, project_id, items)
         if self.include_rects:
             items = await add_rects(access.app.evidence, project_id, items)
-        return success(Listing.page(items, total, page.limit, page.offset))
+        return one_page(items, total, page)
 
 
 Stated = Annotated[_Stated, Depends()]
@@ -96,7 +102,7 @@ Stated = Annotated[_Stated, Depends()]
 
 @router.get("/chunks/{chunk_id}/claims")
 async def list_chunk_claims(
-    access: Reader, chunk_id: PathId, stated: Stated, page: Paged
+    access: Reader, chunk_id: PathId, stated: Stated, page: PagedByCursor
 ) -> Enveloped[Listing[StatedClaim]]:
     """List the claims of a chunk about objects and relationships, in reading order.
 
@@ -108,7 +114,7 @@ async def list_chunk_claims(
 
 @router.get("/documents/{document_id}/claims")
 async def list_document_claims(
-    access: Reader, document_id: PathId, stated: Stated, page: Paged
+    access: Reader, document_id: PathId, stated: Stated, page: PagedByCursor
 ) -> Enveloped[Listing[StatedClaim]]:
     """List the claims of a document about objects and relationships, in reading order.
 
@@ -147,12 +153,12 @@ async def list_conflicts(
 
 @router.get("/objects/{object_id}/chunks", responses=_OF_OBJECT)
 async def list_object_chunks(
-    access: Reader, object_id: PathId, page: Paged
+    access: Reader, object_id: PathId, page: PagedByCursor
 ) -> Enveloped[Listing[MentionModel]]:
     """List the chunks that mention an object, document by document in reading order."""
     found = await access.graph_object(object_id)
     mentions, total = await access.store.graph.provenance.chunks_of_object(
-        found.project_id, found.id, limit=page.limit, offset=page.offset
+        found.project_id, found.id, limit=page.fetched, offset=page.offset, after=page.after
     )
     ids = [str(mention.place.chunk_id) for mention in mentions]
     views = await access.store.chunks.bulk(ids, project_id=found.project_id)
@@ -162,12 +168,12 @@ async def list_object_chunks(
         for key, one in zip(ids, mentions, strict=True)
         if key in chunks
     ]
-    return success(Listing.page(items, total, page.limit, page.offset))
+    return one_page(items, total, page)
 
 
 @router.get("/objects/{object_id}/history", responses=_OF_OBJECT)
 async def list_object_history(
-    access: Reader, object_id: PathId, page: Paged
+    access: Reader, object_id: PathId, page: PagedByCursor
 ) -> Enveloped[Listing[EventModel]]:
     """List the changes of an object, the oldest first; also if a person rejected the object.
 
@@ -175,22 +181,22 @@ async def list_object_history(
     """
     project_id, ident = await access.corrected_object(object_id)
     events, total = await access.store.graph.provenance.history(
-        project_id, ident, limit=page.limit, offset=page.offset
+        project_id, ident, limit=page.fetched, offset=page.offset, after=page.after
     )
     return listed(EventModel, events, total, page)
 
 
 @router.get("/chunks/{chunk_id}/objects")
 async def list_chunk_objects(
-    access: Reader, chunk_id: PathId, page: Paged
+    access: Reader, chunk_id: PathId, page: PagedByCursor
 ) -> Enveloped[Listing[MentionedObject]]:
     """List the objects that a chunk mentions."""
     project_id, _ = await access.store.hits.one(str(chunk_id), project_id=access.project_id)
     found, total = await access.store.graph.provenance.objects_of_chunk(
-        project_id, chunk_id, limit=page.limit, offset=page.offset
+        project_id, chunk_id, limit=page.fetched, offset=page.offset, after=page.after
     )
     items = [MentionedObject.of(one, property_names=list(names)) for one, names in found]
-    return success(Listing.page(items, total, page.limit, page.offset))
+    return one_page(items, total, page)
 
 
 @router.get("/projects/{project_id}/provenance/stale")
