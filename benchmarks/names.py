@@ -11,10 +11,11 @@ abbreviation; anything found in a passage that has neither is wrong, except a pa
 Merge suggestions: all long forms and abbreviations of all pages as objects of one type. Right is a pair that a page defines.
 
 Subjects: the questions of XQuAD with a specific answer. The answer is a value of the names in its question; told of another name of the paragraph,
-chosen by chance, it is exchanged. For grounding the two are objects of one type; for confirmation every capitalised word is a name.
+chosen by chance, it is exchanged. For confirmation the question takes the place of the first sentence; another question of the
+paragraph asks differently. For grounding the two are objects of one type; for confirmation every capitalised word is a name.
 
 Paraphrases: the claims of WiCE against the sentences of their pages, for several shares of words. Right is a sentence that people
-marked as support.
+marked as support. Then sentences of the retrieval articles, altered as in `benchmarks.support`.
 """
 
 import argparse
@@ -25,14 +26,19 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from statistics import mean
 from typing import Any
+from uuid import UUID
 
 from benchmarks.results import Result, report
 from benchmarks.retrieval import DATA
+from benchmarks.support import cases
 
 from whence.extract import paraphrase
-from whence.extract.evidence import ChunkEvidence, is_specific
+from whence.extract.context import KnownClaim, KnownObject
+from whence.extract.evidence import ChunkEvidence
 from whence.extract.mentions import Mentions
+from whence.extract.specific import is_specific
 from whence.text.aliases import References, TypedName, capitalised
 from whence.text.content_words import words
 from whence.text.names import fold
@@ -41,6 +47,7 @@ from whence.text.similar_names import similar_names
 _DEFINED = re.compile(r"([^().;:\n]{4,120})\(([A-Z][\w&/-]{1,9})\)")
 _PASSAGE = re.compile(r"\n+")
 _SHARES = (0.4, 0.5, 0.6, 0.7, 0.8)
+_ALTERED = ("true", "adverb", "clause", "negation", "direction", "names", "figures", "foreign")
 _KIND = "Organization"
 _LONG = 3
 
@@ -136,6 +143,17 @@ def paraphrases(data: Path) -> Iterator[Result]:
     paraphrase.SHARED = chosen
 
 
+def altered(data: Path) -> Iterator[Result]:
+    """Sentences of the corpora as descriptions, altered as in `benchmarks.support`."""
+    kept: dict[str, list[bool]] = {}
+    for case in cases(data / "retrieval"):
+        if case.kind in _ALTERED:
+            found = paraphrase.Sentences(case.cited[0].text).find(case.sentence, about="")
+            kept.setdefault(case.kind, []).append(found is not None)
+    for kind in _ALTERED:
+        yield Result(what=f"paraphrases: {kind}", figure=f"{mean(kept[kind]):.1%} of {len(kept[kind])} kept")
+
+
 def _place(claim: dict[str, Any]) -> int | None:
     """The sentence of the page that the rule takes the claim from."""
     sentences: list[str] = claim["evidence"]
@@ -152,7 +170,9 @@ def subjects(data: Path) -> Iterator[Result]:
     chance = random.Random(3)
     asked = 0
     kept = dict.fromkeys(itertools.product(("grounding", "confirmation"), ("right", "exchanged")), 0)
-    for text, question, answer in _answers(data / "questions" / "xquad.es.json"):
+    unasked = 0
+    answers = list(_answers(data / "questions" / "xquad.es.json"))
+    for text, question, answer in answers:
         names = {" ".join(run.words) for run in capitalised(text)} - set(answer.split())
         own = sorted(names & {" ".join(run.words) for run in capitalised(question)})
         others = sorted(name for name in names if name not in question and name not in answer)
@@ -166,15 +186,23 @@ def subjects(data: Path) -> Iterator[Result]:
         evidence.tell_apart(objects, mentions)
         for which, some in (("right", own), ("exchanged", [other])):
             kept["grounding", which] += any(evidence.find(answer, near=name) for name in some)
-            kept["confirmation", which] += any(_confirms(evidence, answer, name) for name in some)
+            kept["confirmation", which] += any(_confirms(evidence, answer, name, question) for name in some)
+        rest = [
+            each for there, each, other in answers if there == text and not {*words(other)} & {*words(answer)}
+        ]
+        unasked += any(_confirms(evidence, answer, name, rest[0]) for name in own if rest)
+    kept["confirmation", "differently asked"] = unasked
     for (rule, which), count in kept.items():
         yield Result(
             what=f"subjects: {rule}, {which} values kept", figure=f"{count} of {asked}: {count / asked:.1%}"
         )
 
 
-def _confirms(evidence: ChunkEvidence, answer: str, name: str) -> bool:
-    return evidence.confirming(answer, of=name, name="", is_named=True) is not None
+def _confirms(evidence: ChunkEvidence, answer: str, name: str, question: str) -> bool:
+    """The question takes the place of the sentence that the value was claimed from."""
+    known = KnownObject(id=UUID(int=1), type="", name=name, name_key=fold(name), properties={})
+    evidence.claims = [KnownClaim(known.id, "", answer, question, question, 0, len(question))]
+    return evidence.confirming(answer, known, "", is_named=True) is not None
 
 
 def _answers(path: Path) -> Iterator[tuple[str, str, str]]:
@@ -192,7 +220,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA.parent)
     data = parser.parse_args().data
     texts = pages(data)
-    report([*aliases(texts), *suggestions(texts), *subjects(data), *paraphrases(data)])
+    report([*aliases(texts), *suggestions(texts), *subjects(data), *paraphrases(data), *altered(data)])
 
 
 if __name__ == "__main__":

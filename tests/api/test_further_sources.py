@@ -26,7 +26,7 @@ from whence.models import DEFAULT_PROJECT_ID
 NAME = "Harbour Light"
 SAID = {"type": "Requirement", "name": NAME, "power": "55 kW", "state": "open", "owner": "Jane Doe"}
 FIRST = "The Harbour Light draws 55 kW and is open. Jane Doe owns it."
-SECOND = "We measured the Harbour Light again: 55 kW. The road is open, says Jane Doe."
+SECOND = "We measured the Harbour Light again: 55 kW. The road is open, says Jane Doe, who owns it."
 
 
 model, settings = scripted(lambda _, known: {"objects": [] if NAME in known else [SAID]})

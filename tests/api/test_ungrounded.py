@@ -54,6 +54,66 @@ async def test_an_invented_value_is_rejected_and_shown_in_the_readings(
     assert "the primary chunk does not" in reading["rejections"][0]["message"]
 
 
+async def check(client: httpx.AsyncClient, model: ChatEndpoint, text: str, value: str) -> tuple[int, Any]:
+    """The number of rejections and the quote when the model says the value of Westport."""
+    told = {"type": "Place", "name": "Westport", "x": value}
+    model.default = replies(lambda *_: {"objects": [told]})
+    job = await extract(client, await ingest_parts(client, f"Westport is a town. {text}"))
+    (listed,) = data_of(await client.get("/api/v1/objects", params={"project_id": PROJECT}))["items"]
+    claims = data_of(await client.get(f"/api/v1/objects/{listed['id']}/provenance"))["items"]
+    quotes = {each["property_name"]: each["quote"] for each in claims}
+    return job["extraction"]["rejected"], quotes.get("x")
+
+
+INVENTED = [
+    ("محمد علي", "Its mayor is محمد علي."),
+    ("王小明", "Its mayor is 王小明."),
+    ("佐藤", "Its mayor is 佐藤."),
+    ("דוד לוי", "Its mayor is דוד לוי."),
+    ("राम शर्मा", "Its mayor is राम शर्मा."),
+    ("eBay", "Its largest firm is eBay."),
+    ("forty thousand", "It has 40,000 inhabitants."),
+    ("½", "Of its land, ½ is forest."),
+    ("two weeks", "Its fair lasts 2 weeks."),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), INVENTED)
+async def test_a_name_in_any_script_and_a_figure_in_words_are_invented_unless_the_text_has_them(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, value: str, text: str
+) -> None:
+    assert await check(by_hand, model, "Its market is held on Mondays.", value) == (1, None)
+    rejected, quote = await check(by_hand, model, text, value)
+    assert (rejected, quote in text if quote else None) == (0, True)
+
+
+LOCK = "It raises the water in the upper lock."
+MILL = "Harrow Steel bought the old mill from Selby Works in 1990."
+SALES = "Sales of steel rose by 5 percent in 2020 and by 7 percent in 2021."
+
+
+@pytest.mark.parametrize(
+    ("text", "description", "is_kept"),
+    [
+        (LOCK, "Raises all water in the upper lock", True),
+        (LOCK, "Lowers all water in the upper lock", False),
+        (LOCK, "Raises all water in the lower lock", False),
+        (MILL, "In 1990, Harrow Steel bought the mill from Selby Works", True),
+        (MILL, "In 1990, Harrow Steel sold the mill to Selby Works", False),
+        (MILL, "In 1990, Selby Works bought the mill from Harrow Steel", False),
+        (MILL, "In 1990, the mill was bought by Harrow Steel from Selby Works", True),
+        (SALES, "Steel sales rose by 5 percent in 2020, 7 percent in 2021", True),
+        (SALES, "Steel sales fell by 5 percent in 2020, 7 percent in 2021", False),
+        (SALES, "Steel sales rose by 7 percent in 2020, 5 percent in 2021", False),
+    ],
+)
+async def test_a_description_of_another_meaning_is_no_paraphrase(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, text: str, description: str, *, is_kept: bool
+) -> None:
+    found = await check(by_hand, model, text, description)
+    assert found == ((0, text) if is_kept else (1, None))
+
+
 async def test_a_number_in_another_notation_is_grounded_and_quoted(
     by_hand: httpx.AsyncClient, model: ChatEndpoint
 ) -> None:

@@ -386,6 +386,9 @@ def provenance_reads() -> dict[str, Read]:
         "quotes between": lambda s, rows: s.graph.known_claims.quotes_between(
             rows[0][2], UUID(rows[0][0]), [uuid4(), uuid4()]
         ),
+        "quoted again": lambda s, rows: s.graph.known_claims.quoted_again(
+            rows[0][2], UUID(rows[0][0]), "text", [uuid4(), uuid4()]
+        ),
         "among read": lambda s, rows: s.graph.ledger.among_read(rows[0][2], [UUID(rows[0][0])]),
         "project of an object": lambda s, _rows: absent(s.graph.objects.project_of(uuid4())),
         "impact on the graph": lambda s, rows: s.graph.deletion_impact(rows[0][2], rows[0][3]),

@@ -111,6 +111,20 @@ class KnownTie:
     quote: str
 
 
+@dataclass(frozen=True, slots=True)
+class KnownClaim:
+    """A value of a known object, and where another chunk states it."""
+
+    object_id: UUID
+    property_name: str
+    value: Any
+    quote: str
+    text: str
+    """Of the other chunk."""
+    start: int
+    end: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionContext:
     """Every part is in order of relevance: the nearest chunk, the most similar chunk, the best object first."""
@@ -125,6 +139,8 @@ class ExtractionContext:
     earlier_ties: tuple[EarlierTie, ...] = ()
     known_ties: tuple[KnownTie, ...] = ()
     """Relationships between the objects that other chunks state."""
+    known_claims: tuple[KnownClaim, ...] = ()
+    """Values of the objects whose quotes in other chunks the primary chunk has, too."""
 
     @property
     def chunks(self) -> tuple[ChunkText, ...]:

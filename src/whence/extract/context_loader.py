@@ -20,6 +20,7 @@ from whence.extract.context import (
     EarlierClaim,
     EarlierTie,
     ExtractionContext,
+    KnownClaim,
     KnownObject,
     KnownTie,
 )
@@ -143,9 +144,10 @@ async def gather(
     earlier = tuple(EarlierClaim(*row) for row in rows)
     ties = await store.graph.known_claims.earlier_ties(around.project_id, around.chunk_id) if earlier else []
     objects = (*known.values(), *beside[:room])
-    between = await store.graph.known_claims.quotes_between(
-        around.project_id, around.chunk_id, [each.id for each in objects]
-    )
+    ids = [each.id for each in objects]
+    claims = store.graph.known_claims
+    between = await claims.quotes_between(around.project_id, around.chunk_id, ids)
+    again = await claims.quoted_again(around.project_id, around.chunk_id, primary.text, ids)
     evidence = ChunkEvidence(primary.text, ())
     unstated = {
         (claim.object_id, claim.property_name)
@@ -161,6 +163,7 @@ async def gather(
         earlier=earlier,
         earlier_ties=tuple(EarlierTie(*row) for row in ties),
         known_ties=tuple(KnownTie(*row) for row in between),
+        known_claims=tuple(KnownClaim(*row) for row in again),
     )
 
 

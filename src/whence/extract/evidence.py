@@ -1,31 +1,27 @@
 """Decides whether a value comes from the primary chunk or only from its context: other chunks, and the known objects shown with it. Pure."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any, Literal
 
-from whence.extract.context import KnownObject
-from whence.extract.grounding import (
-    MAX_QUOTE,
-    FoundQuote,
-    SearchableText,
-    is_phrase,
-    is_small_number,
-    written_plainly,
-)
+from whence.extract.context import KnownClaim, KnownObject
+from whence.extract.grounding import MAX_QUOTE, FoundQuote, SearchableText, written_plainly
 from whence.extract.mentions import Mentions
-from whence.extract.name_words import SMALL_WORDS, Words
+from whence.extract.name_words import Words
 from whence.extract.paraphrase import Sentences, names
 from whence.extract.rejections import MODEL
+from whence.extract.restating import Said, is_restated, label
 from whence.extract.schema import Property
+from whence.extract.specific import FEWEST_WORDS, has_figure, is_distinctive, is_specific
 from whence.extract.subjects import Subjects
-from whence.extract.values import is_choice, parts, same
+from whence.extract.values import is_among, is_choice, parts, same
+from whence.matching import Reading, Verdict, match, read
 from whence.text.aliases import TypedName
 from whence.text.content_words import words
 from whence.text.names import fold, name_key
-from whence.text.word_lists import SMALL, TENS
 
 Where = Literal["primary", "context", "nowhere"]
 """The place of a mention: the primary chunk, only context chunks, or neither."""
@@ -35,22 +31,18 @@ _OBJECT = "the known object {!r}"
 _BETWEEN = "\n|\n"
 """Separates the values of an object, so that no phrase matches across two."""
 
-_SENTENCE = 3
-"""This many words do not match by chance."""
-_NUMBERS = frozenset((*SMALL[1:13], "fifteen", *TENS, "hundred", "thousand", "million", "billion"))
-
-
 _ARTICLES = frozenset(["a", "an", "the"])
 
 
 class ChunkEvidence:
-    """`lenient`: a specific value that no text has is no leak; `is_grounded` tells it apart."""
+    """`claims` are of other chunks. `lenient`: a specific value that no text has is no leak; `is_grounded` tells it apart."""
 
     def __init__(
         self,
         primary: str,
         context: Sequence[str],
         shown: Sequence[KnownObject] = (),
+        claims: Sequence[KnownClaim] = (),
         *,
         lenient: bool = False,
     ) -> None:
@@ -60,8 +52,10 @@ class ChunkEvidence:
         self.is_lenient = lenient
         self._context_texts = tuple(context)
         self._shown = tuple(shown)
+        self.claims = claims
         self._around: dict[str, str | None] = {}
         self._subjects: Subjects | None = None
+        self._repeated: dict[str, Verdict | None] = {}
 
     def tell_apart(self, objects: Iterable[TypedName], mentions: Mentions) -> None:
         """From now on, words about one of these objects are no evidence for another of its type."""
@@ -95,37 +89,79 @@ class ChunkEvidence:
         ]
         for each in longer:
             text = re.sub(re.escape(each), lambda found: " " * len(found[0]), text, flags=re.IGNORECASE)
-        span = (SearchableText(text) if longer else self._primary).find(known.name)
-        is_named = span and (_is_distinctive(known.name) or known.name in (span.quote, fold(known.name)))
+        where = SearchableText(text) if longer else self._primary
+        span = where.find(known.name, fits=where.is_whole_name)
+        is_named = span and (is_distinctive(known.name) or known.name in (span.quote, fold(known.name)))
         return span if is_named else None
 
     def states(self, value: Any, *, of: str) -> bool:
         """Whether the primary chunk has every part of the value. `of` is the name of its object."""
         return all(self.find(part, near=of) for part, _ in parts(value))
 
-    def confirming(self, value: Any, *, of: str, name: str, is_named: bool) -> FoundQuote | None:
-        """The words of the chunk that confirm a known value of the property `name` which the reply does not mention.
+    def confirming(self, value: Any, known: KnownObject, name: str, *, is_named: bool) -> FoundQuote | None:
+        """The words of the chunk that confirm a value of the property `name` which the reply does not mention.
 
-        A specific value needs a sentence about the object, and `is_named`, that the chunk names it. For three content words it is
-        enough if the sentence may be about it. A common word is no evidence, and neither is a sentence that denies the value.
+        Any value is confirmed by the sentence that it was claimed from. Otherwise a specific value needs a sentence about the object
+        that states it alike, and `is_named`, that the chunk names it. For three content words it is enough if the sentence may be about
+        it. A common word is no evidence, and neither is a sentence that denies the value.
         """
-        found = [self._confirming(part, of, name, is_named=is_named) for part, _ in parts(value)]
+        own = [
+            each
+            for each in self.claims
+            if (each.object_id, each.property_name) == (known.id, name)
+            and (same(each.value, value) or is_among(value, each.value))
+        ]
+        repeated = next(filter(None, (self._repeating(each, known.name) for each in own)), None)
+        if repeated:
+            return repeated
+        others = (part for part, _ in parts(known.properties.get(name)) if not same(part, value))
+        said = Said(
+            "\n".join((*map(str, others), *dict.fromkeys(map(_said, own)))), label(f"{name} {known.type}")
+        )
+        found = [
+            self._confirming(part, known.name, name, said, is_named=is_named) for part, _ in parts(value)
+        ]
         spans = [span for span in found if span]
         if not spans or len(spans) < len(found):
             return None
         start, end = min(span.start for span in spans), max(span.end for span in spans)
         return self._primary.span(start, end) if end - start <= MAX_QUOTE else spans[0]
 
-    def _confirming(self, part: Any, of: str, name: str, *, is_named: bool) -> FoundQuote | None:
-        is_long = len(words(written_plainly(part))) >= _SENTENCE
+    def _repeating(self, claim: KnownClaim, of: str) -> FoundQuote | None:
+        """The quote of the claim in the same sentence about the object."""
+        sentence = _said(claim)
+        if sentence not in self._repeated:
+            self._repeated[sentence] = match(sentence, [self._reading])[0]
+        said = self._repeated[sentence]
+        if said is None or self._subjects is None:
+            return None
+        low, high = self._sentences.around(said.start, said.end)
+        if not self._subjects.is_about(low, low, of, claim.property_name):
+            return None
+        places = self._primary.places(claim.quote)
+        return next(
+            (self._primary.span(*each) for each in places if low <= each[0] and each[1] <= high), None
+        )
+
+    def _confirming(self, part: Any, of: str, name: str, said: Said, *, is_named: bool) -> FoundQuote | None:
+        is_long = len(words(written_plainly(part))) >= FEWEST_WORDS
+        subjects = self._subjects
 
         def fits(start: int, end: int) -> bool:
-            is_about = self._subjects.is_about(start, end, of, name) if self._subjects else None
-            quote = self._primary.text[start:end]
+            is_about = subjects.is_about(start, end, of, name) if subjects else None
             is_enough = (
-                is_about is not False if is_long else is_named and is_about and is_specific(part, quote)
+                is_about is not False
+                if is_long
+                else is_named and is_about and is_specific(part, self._primary.text[start:end])
             )
-            return bool(is_enough) and not self._sentences.deny(start, end)
+            if not is_enough or self._sentences.deny(start, end):
+                return False
+            low, high = self._sentences.around(start, end)
+            names = subjects.names_in(low, high, of) if subjects else []
+            own = [(one - low, other - low) for one, other in names if not start <= one < end]
+            return is_restated(
+                self._primary.text[low:high], (start - low, end - low), own, said, is_long=is_long
+            )
 
         return self._primary.find(part, near=of, fits=fits)
 
@@ -188,7 +224,7 @@ class ChunkEvidence:
     def speaks(self, value: Any) -> bool:
         """Whether the primary chunk has a part of the value. A common word counts only if no context chunk has it."""
         return any(
-            self.find(part) and (_is_distinctive(part) or self._beside(part) is None)
+            self.find(part) and (is_distinctive(part) or self._beside(part) is None)
             for part, _ in parts(value)
         )
 
@@ -231,7 +267,7 @@ class ChunkEvidence:
 
     def _origin(self, part: Any, own: KnownObject | None) -> str | None:
         """A context chunk or another known object that has the part, if the part is specific."""
-        if not _is_distinctive(part):
+        if not is_distinctive(part):
             return None
         beside = self._beside(part)
         if beside is None:
@@ -239,11 +275,14 @@ class ChunkEvidence:
         return _CHUNK if is_specific(part, beside) else None
 
     def _is_invented(self, part: Any) -> bool:
-        """Whether a part that is not in the primary chunk has a digit, a name or three words, and refers to no known object."""
+        """Whether a part that is not in the primary chunk has a figure, a name or three words, and refers to no known object.
+
+        In scripts without capitals, any word may be a name. There a word may be part of a longer one: prefixes are not set apart.
+        """
         text = written_plainly(part)
-        is_checked = (
-            len(text.split()) >= _SENTENCE or _has_digit(text) or is_phrase(text) or bool(names(text))
-        )
+        if any(unicodedata.category(letter) == "Lo" for letter in text):
+            return not self._primary.has(text) and not self._refers(part)
+        is_checked = len(text.split()) >= FEWEST_WORDS or has_figure(text) or bool(names(text))
         return not isinstance(part, bool) and is_checked and not self._refers(part)
 
     def _refers(self, part: Any) -> bool:
@@ -252,7 +291,7 @@ class ChunkEvidence:
 
     def leaked_name(self, name: str) -> str | None:
         """The known object that a new object's name was copied from: it has the name, or a value that contains it."""
-        if not _is_distinctive(name) or self.of_name(name) != "nowhere":
+        if not is_distinctive(name) or self.of_name(name) != "nowhere":
             return None
         return _OBJECT.format(name) if self._is_name(name) else self._holder(name, None)
 
@@ -287,6 +326,10 @@ class ChunkEvidence:
     # Built on demand: often the primary chunk has every value.
 
     @cached_property
+    def _reading(self) -> Reading:
+        return read(self._primary.text)
+
+    @cached_property
     def _context(self) -> list[SearchableText]:
         return [SearchableText(text) for text in self._context_texts]
 
@@ -299,6 +342,16 @@ class ChunkEvidence:
         return [(each, _ground_values(each)) for each in self._shown]
 
 
+def _said(claim: KnownClaim) -> str:
+    """The sentence of the other chunk that states the value."""
+    return _sentence(claim.text, claim.start, claim.end)
+
+
+@lru_cache(maxsize=1024)  # a list has many elements from one sentence
+def _sentence(text: str, start: int, end: int) -> str:
+    return text[slice(*Sentences(text).around(start, end))]
+
+
 def _ground_values(known: KnownObject) -> SearchableText:
     values = (part for value in known.properties.values() for part, _ in parts(value))
     return SearchableText(
@@ -306,37 +359,5 @@ def _ground_values(known: KnownObject) -> SearchableText:
     )
 
 
-def is_specific(value: Any, said: str) -> bool:
-    """Whether the value shows which text it came from: a number, a name, or three or more words.
-
-    "45 minutes", "two weeks", "Jane Doe" and "valid for all users" are specific. "high", "7" and "identity provider" may occur in
-    a text by chance. `said` is the wording in the text: two capitalised words there are a name.
-    """
-    text = str(value)
-    return _is_distinctive(value) and (
-        len(text.split()) >= _SENTENCE
-        or _has_digit(text)
-        or is_phrase(text)
-        or not _NUMBERS.isdisjoint(fold(text).split())
-        or _is_capitalised(said)
-    )
-
-
 def _without_articles(text: str) -> list[str]:
     return [word for word in fold(text).split() if word not in _ARTICLES]
-
-
-def _is_distinctive(value: Any) -> bool:
-    """Whether the value has several words or a digit, and is no small number. Anything less is never specific."""
-    text = str(value)
-    return not is_small_number(value) and (len(text.split()) > 1 or _has_digit(text) or is_phrase(text))
-
-
-def _has_digit(text: str) -> bool:
-    return any(character.isdigit() for character in text)
-
-
-def _is_capitalised(said: str) -> bool:
-    words = [word for word in said.split() if word.lower() not in SMALL_WORDS]
-    firsts = [next(filter(str.isalpha, word), "") for word in words]
-    return len(firsts) > 1 and all(first.isupper() for first in firsts)

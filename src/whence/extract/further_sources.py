@@ -7,7 +7,7 @@ the names of its new objects and values in the text index.
 from uuid import UUID
 
 from whence.chunk_findings import ChunkExtraction
-from whence.extract.context import EarlierClaim, EarlierTie, KnownTie
+from whence.extract.context import EarlierClaim, EarlierTie, KnownClaim, KnownTie
 from whence.extract.context_loader import MOST_NAMED, to_known, to_text
 from whence.extract.merge import Outcome, merge
 from whence.extract.reply import ExtractionReply
@@ -62,6 +62,7 @@ async def _confirm(run: Run, schema: Schema, view: ChunkView) -> Outcome:
     named = await graph.objects.named(project_id, names_in(chunk.text), text=chunk.text, limit=MOST_NAMED)
     ids = [each.id for each in named]
     ties = await graph.known_claims.quotes_between(project_id, chunk.id, ids)
+    again = await graph.known_claims.quoted_again(project_id, chunk.id, chunk.text, ids)
     return merge(
         schema=schema,
         known=[to_known(each) for each in named],
@@ -73,5 +74,6 @@ async def _confirm(run: Run, schema: Schema, view: ChunkView) -> Outcome:
             EarlierTie(*row) for row in await graph.known_claims.earlier_ties(project_id, chunk.id)
         ],
         known_ties=[KnownTie(*row) for row in ties],
+        known_claims=[KnownClaim(*row) for row in again],
         blind=True,
     )

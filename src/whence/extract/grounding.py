@@ -14,6 +14,7 @@ from datetime import date
 from functools import cached_property, lru_cache
 from typing import Any
 
+from whence.text.aliases import name_places
 from whence.text.cjk import UNSPACED
 from whence.text.dates import dates_in, read_date
 from whence.text.names import fold, name_key
@@ -92,6 +93,18 @@ class SearchableText:
     def places(self, name: str) -> list[tuple[int, int]]:
         """All places of a name."""
         return self._all_places(name)
+
+    def is_whole_name(self, start: int, end: int) -> bool:
+        """Whether the place is no part of a longer name: "York" in "New York"."""
+        return not any(low < start < high or low < end < high for low, high in self._names)
+
+    @cached_property
+    def _names(self) -> list[tuple[int, int]]:
+        return name_places(self.text)
+
+    def has(self, text: str) -> bool:
+        """Whether the text has these characters, also inside a word."""
+        return fold(text) in self._folded[0]
 
     def _row_of(self, at: int) -> int | None:
         """The start of the markdown row around a place; None outside a table."""

@@ -4,14 +4,14 @@
 object already has is an echo and changes nothing; a different value is an update, and the older claim stays recorded.
 
 Grounding. A value in the primary chunk is accepted with its quote, a description that paraphrases one of its sentences with that
-sentence. A specific value (a digit, a name, three words) that the chunk does not have is rejected: `context_only` if the context has
+sentence. A specific value (a figure, a name, three words) that the chunk does not have is rejected: `context_only` if the context has
 it, else `ungrounded`; a lenient project keeps the latter and marks it. The same holds for the name of a new object. A common word,
 a boolean or a choice of the schema may be an interpretation: it is accepted without a quote, unless only the context has the
 object's name. The context is the other chunks and the other known objects in the prompt. Items of lists and properties of
 relationships are judged one by one.
 
-Confirmation. Without a mention in the reply, the chunk becomes a further source of a known object that it names, and of a known value that
-it states in a sentence about the object: a specific one, or one of three content words. The same holds for a known relationship if the
+Confirmation. Without a mention in the reply, the chunk becomes a further source of a known object that it names, of a known value whose
+sentence it repeats, and of one that it states in a sentence about the object: a specific one in similar words, or one of three content words. The same holds for a known relationship if the
 chunk repeats the words of another that states it. A proposal without an `id` may also confirm a
 common word that the chunk has. A confirmation repeats the known value and changes nothing now, but may outlive the first source.
 
@@ -31,7 +31,7 @@ from whence.chunk_findings import (
     FoundRelationship,
     FoundValue,
 )
-from whence.extract.context import ChunkText, EarlierClaim, EarlierTie, KnownObject, KnownTie
+from whence.extract.context import ChunkText, EarlierClaim, EarlierTie, KnownClaim, KnownObject, KnownTie
 from whence.extract.drafts import Drafts
 from whence.extract.evidence import ChunkEvidence
 from whence.extract.grounding import FoundQuote, place_of
@@ -78,6 +78,7 @@ def merge(
     earlier: Sequence[EarlierClaim] = (),
     earlier_ties: Sequence[EarlierTie] = (),
     known_ties: Sequence[KnownTie] = (),
+    known_claims: Sequence[KnownClaim] = (),
     blind: bool = False,
     lenient: bool = False,
     preceding: str = "",
@@ -85,11 +86,10 @@ def merge(
     """`known` are the objects in the context. Any other id, such as one of another project, is unknown.
 
     `shown` are the known objects that fitted into the prompt, by default all. `earlier` are the claims of the chunk's last reading.
-    `blind`: the extractor did not see the values of known objects. `lenient`: specific values that are in no text are kept.
-    `preceding` is the text of the chunk before the primary one.
+    `blind`: the extractor did not see known values. `lenient`: specific values in no text are kept. `preceding` is the chunk before.
     """
     seen = () if blind else known if shown is None else shown
-    evidence = ChunkEvidence(primary.text, context, seen, lenient=lenient)
+    evidence = ChunkEvidence(primary.text, context, seen, known_claims, lenient=lenient)
     drafts = Drafts(schema, known, reply.objects)
     named = [TypedName(each.type, each.name) for each in drafts.all()]
     mentions = Mentions(
@@ -198,8 +198,7 @@ def _confirm(
     for name, value in known.properties.items():
         items = value if isinstance(value, list) else [value]
         places = [
-            (item, evidence.confirming(item, of=known.name, name=name, is_named=named is not None))
-            for item in items
+            (item, evidence.confirming(item, known, name, is_named=named is not None)) for item in items
         ]
         stated = [item for item, span in places if span]
         if stated and (len(stated) == len(items) or accumulates(kind, name)):

@@ -1,20 +1,29 @@
 """Finds the sentence that a description was paraphrased from. Pure.
 
-The sentence has every figure and every name of the description, most of its other words, and the same polarity. The words of the
-object's own name do not count: a description may repeat it where the text says "it".
+The sentence has every figure and every name of the description, in the same order, most of its other words, and as many negations. No
+word stands in the place of another: "raises" is not "lowers". The words of the object's own name do not count: a description may
+repeat it where the text says "it". docs/benchmarks.md has the measurement.
 """
 
 import re
+from collections import Counter
+from collections.abc import Collection
+from difflib import SequenceMatcher
 from functools import cached_property
 
 from whence.chunk.boundaries import Sentence, sentences
+from whence.matching import read
 from whence.text.content_words import words
 
 SHARED = 0.6
-"""Minimum share of the description's content words that the sentence has. docs/benchmarks.md has the measurement."""
+"""Minimum share of the description's content words that the sentence has."""
 _FEWEST = 3
 """Words of a description. Fewer say too little to tell where they come from."""
-_NOT = re.compile(r"\b(?:no|not|never|none|nor|neither|without|cannot)\b|n['\u2019]t\b", re.IGNORECASE)
+_NOT = re.compile(
+    r"\b(?:no|not|never|none|nor|neither|nobody|nothing|without|cannot|hardly)\b|n['\u2019]t\b", re.IGNORECASE
+)
+_IF = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)
+_BY = re.compile(r"\bby(?: the)?\Z", re.IGNORECASE)
 
 
 class Sentences:
@@ -31,42 +40,93 @@ class Sentences:
             or len(content & self._words) < enough
         ):
             return None
-        certain = {word for word in content if word[0].isdigit()} | content & frozenset(
-            words(" ".join(names(description)))
-        )
-        is_negated = _NOT.search(description) is not None
+        certain = content & {*_figures(description), *words(" ".join(names(description)))}
         fitting = [
             (len(content & said), sentence)
-            for sentence, said, denies in self._all
-            if certain <= said and denies == is_negated and len(content & said) >= enough
+            for sentence, said in self._all
+            if certain <= said
+            and len(content & said) >= enough
+            and _agree(description, sentence.text, frozenset(words(about)))
         ]
         return max(fitting, key=lambda each: each[0])[1] if fitting else None
 
+    def around(self, start: int, end: int) -> tuple[int, int]:
+        """The start and end of the sentences that have these words."""
+        inside = [each for each in self.all if each.start_offset < end and start < each.end_offset]
+        return (inside[0].start_offset, inside[-1].end_offset) if inside else (start, end)
+
     def deny(self, start: int, end: int) -> bool:
-        """Whether the sentence of these words has a negation outside them."""
-        for sentence, _, _ in self._all:
-            if sentence.start_offset <= start < sentence.end_offset:
-                around = self._text[sentence.start_offset : start], self._text[end : sentence.end_offset]
-                return any(_NOT.search(part) for part in around)
-        return False
+        """Whether the sentence of these words has a negation or a condition outside them."""
+        low, high = self.around(start, end)
+        around = self._text[low:start], self._text[end:high]
+        return any(_NOT.search(part) or _IF.search(part) for part in around)
 
     @property
     def all(self) -> list[Sentence]:
-        return [sentence for sentence, _, _ in self._all]
+        return [sentence for sentence, _ in self._all]
 
     @cached_property
     def _words(self) -> frozenset[str]:
         return frozenset(words(self._text))
 
     @cached_property
-    def _all(self) -> list[tuple[Sentence, frozenset[str], bool]]:
-        return [
-            (each, frozenset(words(each.text)), _NOT.search(each.text) is not None)
-            for each in sentences(self._text)
-        ]
+    def _all(self) -> list[tuple[Sentence, frozenset[str]]]:
+        return [(each, frozenset(words(each.text))) for each in sentences(self._text)]
 
 
 def names(text: str) -> list[str]:
-    """Capitalised words. The first one only if it is alone, because any text may begin with a capital."""
+    """Words with a capital: "York", "eBay". Of the first one, its first letter only if it is alone: any text may begin with a capital."""
     found = text.split()
-    return [word for word in found[1:] or found if next(filter(str.isalpha, word), "").isupper()]
+    capitals = [[letter.isupper() for letter in word if letter.isalpha()] for word in found]
+    if len(found) > 1:
+        capitals[0] = capitals[0][1:]
+    return [word for word, some in zip(found, capitals, strict=True) if any(some)]
+
+
+def _agree(description: str, sentence: str, own: Collection[str]) -> bool:
+    """Whether both have as many negations, their names and figures in the same order, and no word for another."""
+    if len(_NOT.findall(description)) != len(_NOT.findall(sentence)):
+        return False
+    named = {*words(" ".join((*names(description), *names(sentence))))}
+    said, given = _first_words(description, named), _first_words(sentence, named)
+    if not _is_in_order(said, given):
+        return False
+    one, other = (
+        [each.key for each in read(text).content if each.key not in own] for text in (description, sentence)
+    )
+    return _is_in_order(_figures(description), _figures(sentence)) and not _is_replaced(one, other)
+
+
+def _first_words(text: str, named: Collection[str]) -> list[str]:
+    """The first word of each name, once. One after "by" comes first, as it does without the passive."""
+    found: list[str] = []
+    tokens = text.split()
+    is_inside = False
+    for at, token in enumerate(tokens):
+        key = next(iter(words(token)), "")
+        if key in named and not is_inside and key not in found:
+            found.insert(0 if _BY.search(" ".join(tokens[:at])) else len(found), key)
+        is_inside = key in named and token[-1].isalnum()
+    return found
+
+
+def _is_in_order(some: list[str], all_of_them: list[str]) -> bool:
+    """Whether the words that both have are in the same order."""
+    rest = iter(all_of_them)
+    return all(word in rest for word in some if word in all_of_them)
+
+
+def _is_replaced(one: list[str], other: list[str]) -> bool:
+    """Whether a single new word takes the place of others, or two passages take each other's place."""
+    changes = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
+    pairs = [(one[a:b], other[c:d]) for change, a, b, c, d in changes if change == "replace"]
+    added, left_out = Counter(one) - Counter(other), Counter(other) - Counter(one)
+    return any(
+        min(sum(word in added for word in new), sum(word in left_out for word in old)) == 1
+        or (old, new) in pairs
+        for new, old in pairs
+    )
+
+
+def _figures(text: str) -> list[str]:
+    return [word for word in words(text) if word[0].isdigit()]

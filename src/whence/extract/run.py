@@ -226,6 +226,7 @@ class _Steps:
             earlier=context.earlier,
             earlier_ties=context.earlier_ties,
             known_ties=context.known_ties,
+            known_claims=context.known_claims,
             blind=reading.blind,
             preceding=context.previous[0].text if context.previous else "",
             lenient=self.is_lenient,

@@ -57,7 +57,7 @@ class Subjects:
 
         If their sentence also names others of the type, the last name before the words counts.
         """
-        own, others = self._find_sides(of)
+        own, others = self._whole(of), self._find_sides(of)[1]
         index = self._at(start)
         low, high = self._sentences[index]
         if _any(own, low, high):
@@ -73,6 +73,13 @@ class Subjects:
                 return False
             index -= 1
         return None
+
+    def names_in(self, low: int, high: int, of: str) -> list[Place]:
+        """The places of the object's name between two offsets. A part of a longer name is another name."""
+        return [each for each in self._whole(of) if low <= each[0] < high]
+
+    def _whole(self, of: str) -> list[Place]:
+        return [each for each in self._find_sides(of)[0] if self._text.is_whole_name(*each)]
 
     def _find_sides(self, of: str) -> tuple[list[Place], list[Place]]:
         """The places of the object, and of the others of its type."""

@@ -246,6 +246,20 @@ def capitalised(text: str) -> Iterator[_Run]:
         yield run
 
 
+def name_places(text: str) -> list[tuple[int, int]]:
+    """The places of capitalised words side by side, without a number or legal form at the end: it belongs to no other name."""
+    found = []
+    for run in capitalised(text):
+        words = run.words
+        while len(words) > 1 and (words[-1][0].isdigit() or words[-1].lower() in _FORMS):
+            words = words[:-1]
+        end = run.start
+        for word in words:
+            end = text.index(word, end) + len(word)
+        found.append((run.start, end))
+    return found
+
+
 @lru_cache(maxsize=1024)
 def _words(name: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(name))

@@ -1,10 +1,14 @@
 """When a text mentions a name, and which values are specific."""
 
+from uuid import UUID
+
 import pytest
 
-from whence.extract.evidence import ChunkEvidence, is_specific
+from whence.extract.context import KnownObject
+from whence.extract.evidence import ChunkEvidence
 from whence.extract.mentions import Mentions
 from whence.extract.name_words import Words
+from whence.extract.specific import is_specific
 from whence.text.aliases import TypedName
 
 
@@ -27,6 +31,9 @@ def test_a_plural_is_a_mention(text: str, name: str) -> None:
 )
 def test_which_number_words_are_specific(value: str, *, expected: bool) -> None:
     assert is_specific(value, value) is expected
+
+
+MORA = KnownObject(id=UUID(int=1), type="Place", name="Lake Mora", name_key="lake mora", properties={})
 
 
 def _telling_apart(text: str, *names: str) -> ChunkEvidence:
@@ -57,7 +64,7 @@ def _telling_apart(text: str, *names: str) -> ChunkEvidence:
 )
 def test_a_value_is_confirmed_by_a_sentence_about_its_object(text: str, *, expected: bool) -> None:
     evidence = _telling_apart(text, "Lake Mora", "Lake Sunna")
-    found = evidence.confirming("88 metres", of="Lake Mora", name="depth", is_named=True)
+    found = evidence.confirming("88 metres", MORA, "depth", is_named=True)
     assert (found is not None) is expected
 
 

@@ -17,7 +17,21 @@ TEXT = "OAuth 2.0 is the way in. Its tokens end within an hour."
 
 class TestInventedValues:
     @pytest.mark.parametrize(
-        "value", ["48,211", 48211, 7, "7", "Jane Doe", "Keycloak", "valid for everyone", ["48,211"], {"n": 7}]
+        "value",
+        [
+            "48,211",
+            48211,
+            7,
+            "7",
+            "Jane Doe",
+            "Keycloak",
+            "valid for everyone",
+            ["48,211"],
+            {"n": 7},
+            "eBay",
+            "two weeks",
+            "½",
+        ],
     )
     def test_a_digit_a_name_or_three_words_that_no_text_has(self, value: Any) -> None:
         said = {"id": str(OAUTH), "x": value}
@@ -28,7 +42,7 @@ class TestInventedValues:
             (value, None, False)
         ]
 
-    @pytest.mark.parametrize("value", ["high", True, "identity provider", "two weeks"])
+    @pytest.mark.parametrize("value", ["high", True, "identity provider"])
     def test_a_common_word_may_be_an_interpretation(self, value: Any) -> None:
         outcome = merged(TEXT, {"id": str(OAUTH), "x": value})
         assert [(each.value, each.span, each.is_grounded) for each in outcome.claims] == [(value, None, True)]

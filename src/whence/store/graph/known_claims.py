@@ -41,6 +41,16 @@ WHERE r.project_id = %(project_id)s AND r.source_id = ANY(%(ids)s::uuid[]) AND r
   AND (p.chunk_id <> %(chunk_id)s OR p.operation = 'confirmed') AND p.quote IS NOT NULL
 LIMIT %(limit)s
 """
+_MOST_CLAIMS = 500
+QUOTED_AGAIN: LiteralString = """
+SELECT p.object_id, p.property_name, p.value, p.quote, c.text, p.start_offset, p.end_offset
+FROM kb.object_provenance p
+JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
+WHERE p.project_id = %(project_id)s AND p.object_id = ANY(%(ids)s::uuid[]) AND p.chunk_id <> %(chunk_id)s
+  AND p.property_name <> 'name' AND p.is_grounded AND p.start_offset IS NOT NULL
+  AND position(regexp_replace(lower(p.quote), '\\s+', ' ', 'g') IN regexp_replace(lower(%(text)s), '\\s+', ' ', 'g')) > 0
+LIMIT %(limit)s
+"""
 
 
 class KnownClaims(Statements):
@@ -65,3 +75,10 @@ class KnownClaims(Statements):
             return []
         params = {"project_id": project_id, "chunk_id": chunk_id, "ids": uuids(ids), "limit": _MOST_QUOTES}
         return await self._queries.all(QUOTES_BETWEEN, params)
+
+    async def quoted_again(
+        self, project_id: UUID, chunk_id: UUID, text: str, ids: Collection[UUID]
+    ) -> list[Row]:
+        """The claims of other chunks about the objects whose quotes the text has: object, property, value, quote, chunk's text, place."""
+        params = {"project_id": project_id, "chunk_id": chunk_id, "text": text, "ids": uuids(ids)}
+        return await self._queries.all(QUOTED_AGAIN, params | {"limit": _MOST_CLAIMS})

@@ -1,0 +1,130 @@
+"""Two documents: what the second repeats outlives the first, and what it only seems to say does not."""
+
+from typing import Any
+
+import httpx
+import pytest
+from tests.api.ingesting import DOCUMENTS, data_of
+from tests.chat_endpoint import ChatEndpoint
+from tests.extracting import SHARED, extract, graph, ingest_parts, put_schema, replies, rows, scripted
+from tests.graphs import require_sound
+
+from whence.models import DEFAULT_PROJECT_ID
+
+model, settings = scripted()
+pytestmark = SHARED
+
+CONFIRMED = "SELECT property_name, quote FROM kb.object_provenance WHERE operation = 'confirmed'"
+
+
+async def read_both(client: httpx.AsyncClient, model: ChatEndpoint, *texts: str, **said: Any) -> list[str]:
+    """Reads the texts as documents. The model speaks only of the first."""
+    await put_schema(client, DEFAULT_PROJECT_ID, [], Thing={})
+    model.default = replies(lambda _, known: {"objects": [] if known else [{"type": "Thing", **said}]})
+    documents = [await ingest_parts(client, text) for text in texts]
+    for document_id in documents:
+        await extract(client, document_id)
+    return documents
+
+
+@pytest.mark.parametrize(
+    ("sentence", "value", "quote"),
+    [
+        ("Lake Mora has 4 islands.", 4, "4"),
+        ("Lake Mora lies 14 km west.", "14", "14"),
+        ("In winter Lake Mora is closed to boats.", "closed", "closed"),
+        ("The water of Lake Mora is dark green.", "dark green", "dark green"),
+        ("Lake Mora has pike, perch and eels.", ["pike", "perch", "eels"], "pike, perch and eels"),
+        ("The grade of Lake Mora is A.", "A", "A"),
+    ],
+)
+async def test_a_repeated_sentence_confirms_every_value_that_was_claimed_from_it(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str, *, sentence: str, value: Any, quote: str
+) -> None:
+    copy = "A copy. " + sentence.replace(" ", "  ").replace("The", "THE")
+    first, _ = await read_both(by_hand, model, sentence, copy, name="Lake Mora", x=value)
+    assert dict(rows(dsn, CONFIRMED)) == {"name": "Lake  Mora", "x": quote.replace(" ", "  ")}
+    impact = data_of(await by_hand.get(f"{DOCUMENTS}/{first}/deletion-impact"))
+    assert (impact["objects"], impact["graph"]["properties"]) == (0, [])
+    data_of(await by_hand.delete(f"{DOCUMENTS}/{first}"))
+    assert graph(dsn) == {"Thing Lake Mora": {"x": value}}
+    require_sound(dsn)
+
+
+async def test_it_confirms_them_when_it_was_read_before(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    await put_schema(by_hand, DEFAULT_PROJECT_ID, [], Thing={})
+    said = {"type": "Thing", "name": "Lake Mora", "state": "closed"}
+    model.default = replies(lambda text, _: {"objects": [said] if "Later" in text else []})
+    await extract(by_hand, await ingest_parts(by_hand, "Lake Mora is closed."))
+    later = await ingest_parts(by_hand, "Later text. Lake Mora is closed.")
+    await extract(by_hand, later)
+    data_of(await by_hand.delete(f"{DOCUMENTS}/{later}"))
+    assert graph(dsn) == {"Thing Lake Mora": {"state": "closed"}}
+    require_sound(dsn)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Lake Sunna is large. It has 4 islands.",
+        "Lake Mora is large. Lake Sunna is larger. It has 4 islands.",
+        "Lake Mora is large. Nobody believes that it has 4 islands.",
+        "Lake Mora is large. Is it true that it has 4 islands?",
+    ],
+)
+async def test_a_sentence_about_another_object_repeats_nothing(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str, text: str
+) -> None:
+    await read_both(
+        by_hand, model, "Lake Mora is large. It has 4 islands.", text, name="Lake Mora", islands=4
+    )
+    assert "islands" not in dict(rows(dsn, CONFIRMED))
+
+
+YORK = {"name": "York", "inhabitants": 210_000}
+STEEL = {"name": "Harrow Steel", "employees": "412"}
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "is_confirmed"),
+    [
+        (YORK, "New York has 210,000 inhabitants.", False),
+        (YORK, "York City has 210,000 inhabitants.", False),
+        (YORK, "If York had 210,000 inhabitants, it would need a tram.", False),
+        (YORK, "It is a myth that York has 210,000 inhabitants.", False),
+        (YORK, "Nobody believes that York has 210,000 inhabitants.", False),
+        (YORK, "York lost 210,000 inhabitants.", False),
+        (YORK, "Its 210,000 inhabitants love York.", False),
+        (YORK, "York, a town in the north, has 210,000 inhabitants.", True),
+        (YORK, "With its 210,000 inhabitants, York is a large town.", True),
+        (YORK, "# York\n\n- Inhabitants: 210,000", True),
+        (STEEL, "Harrow Steel Works employs 412 people.", False),
+        (STEEL, "A rival of Harrow Steel employs 412 people.", False),
+        (STEEL, "Harrow Steel sacked 412 people.", False),
+        (STEEL, "Harrow Steel sacked 412.", False),
+        (STEEL, "Harrow Steel Ltd employs 412 people.", True),
+        (STEEL, "Harrow Steel has 412 employees.", True),
+    ],
+)
+async def test_a_value_in_another_sentence_is_confirmed_only_if_it_states_the_same(
+    by_hand: httpx.AsyncClient,
+    model: ChatEndpoint,
+    dsn: str,
+    said: dict[str, Any],
+    text: str,
+    *,
+    is_confirmed: bool,
+) -> None:
+    first = {"York": "York has 210,000 inhabitants.", "Harrow Steel": "Harrow Steel employs 412 people."}
+    await read_both(by_hand, model, first[said["name"]], text, **said)
+    (name,) = said.keys() - {"name"}
+    assert (name in dict(rows(dsn, CONFIRMED))) is is_confirmed
+
+
+async def test_a_name_inside_a_longer_name_is_no_source(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    await read_both(by_hand, model, "York is old.", "New York is large.", name="York")
+    assert rows(dsn, CONFIRMED) == []
