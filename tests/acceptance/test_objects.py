@@ -211,12 +211,19 @@ async def test_suggestions_are_listed_accepted_and_dismissed(
     assert gone == "Merge suggestion not found"
 
 
-async def test_an_object_is_traced_by_its_alias(hosted: "Installation", told: Told, store: Store) -> None:
+async def test_an_object_is_traced_and_corrected_by_its_alias(
+    hosted: "Installation", told: Told, store: Store
+) -> None:
     alias = FoundAlias(of=told.gateway, alias="GW", start_offset=4, end_offset=6)
     await say(store, told.chunks[3], update(told.gateway, size=1), aliases=[alias])
     assert hosted.run("trace", "GW").stdout.startswith(f"Component Gateway  {told.gateway}")
     assert hosted.json("trace", "gw")["aliases"] == ["GW"]
     assert "Also called GW." in hosted.run("objects", "show", "GW").stdout
+    hosted.run("objects", "reject", "GW", "--property=size")
+    assert hosted.json("objects", "restore", "gw")[0]["object_name"] == "Gateway"
+    nothing = hosted.refused("objects", "restore", "gw", code=1)
+    assert nothing == "There is no correction of 'gw' to undo"
+    assert hosted.refused("objects", "restore", "nobody", code=1) == "There is no object named 'nobody'"
     await say(store, told.chunks[3], thing("GW", "Component"))
     assert hosted.run("trace", "GW").stdout.startswith("Component GW")  # the name goes before an alias
 

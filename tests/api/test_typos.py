@@ -59,6 +59,37 @@ async def test_a_rare_english_word_may_be_a_misspelling(stocked: httpx.AsyncClie
     assert (await search(stocked, "present or purchase of the office", floor=False))["notes"] == []
 
 
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("La puerta del almacén se abre a las nueve.", "¿Cuándo abren los almacenes del puerto?"),
+        ("La puerta del almacén se abre a las nueve.", "almacenes"),
+        ("Der Vertrag gilt für einen Mieter.", "Was gilt bei einem Vertrag mit Mietern?"),
+        ("Il contratto vale per una casa affittata.", "Vale il contratto per una cosa?"),
+        (f"{LEDGER} {HERON} La puerta del almacén se abre a las nueve.", "¿Cuándo abren los almacenes?"),
+    ],
+)
+async def test_right_words_of_other_languages_are_not_corrected(
+    client: httpx.AsyncClient, text: str, question: str
+) -> None:
+    await ingest(client, text)
+    assert (await search(client, question, floor=False))["notes"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "note"),
+    [
+        ("Die Miete ist am Ersten fällig.", "Wann ist die Meite fällig?", "*miete* instead of *meite*"),
+        ("La puerta del almacén se abre.", "¿Cuándo abre el almzacén?", "*almacén* instead of *almzacén*"),
+    ],
+)
+async def test_misspelt_words_of_other_languages_are_corrected(
+    client: httpx.AsyncClient, text: str, question: str, note: str
+) -> None:
+    await ingest(client, text)
+    assert (await search(client, question))["notes"] == [f"Searched for {note}"]
+
+
 async def test_quotes_switch_the_correction_off(stocked: httpx.AsyncClient) -> None:
     found = await search(stocked, '"ledgr"')
     assert (found["items"], found["notes"]) == ([], [])

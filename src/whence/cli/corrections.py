@@ -99,7 +99,7 @@ async def reject(
 @options.json
 @on_api
 async def restore(api: Api, *, correction: str, reason: str | None, author: str, project: str) -> None:
-    """Undo CORRECTION: an id of `whence objects history`, or the name of an object for its last one."""
+    """Undo CORRECTION: an id of `whence objects history`, or the name or an alias of an object for its last one."""
     from whence.api.curations import CurationModel
 
     ident = await _find_correction(api, project, correction)
@@ -123,7 +123,7 @@ async def history(api: Api, *, object: str | None, project: str, limit: int) -> 
 
 
 async def _find_correction(api: Api, project: str, which: str) -> UUID:
-    """By id, or the last one of a name that still counts."""
+    """By id, or the last one of a name or alias that still counts."""
     from whence.api.curations import CurationModel
     from whence.errors import CurationNotFound
     from whence.text.names import name_key
@@ -133,9 +133,12 @@ async def _find_correction(api: Api, project: str, which: str) -> UUID:
     except ValueError:
         path = f"{await api.project_path(project)}/curations"
     entries, _ = await api.page(path, CurationModel, limit=_ALL)
+    entries = [entry for entry in entries if name_key(entry.object_name) == name_key(which)]
+    if not entries:
+        path = f"{await api.object_path(project, which)}/curations"
+        entries, _ = await api.page(path, CurationModel, limit=_ALL)
     for entry in entries:
-        is_of_name = name_key(entry.object_name) == name_key(which)
-        if is_of_name and entry.action != "undo" and entry.state != "undone":
+        if entry.action != "undo" and entry.state != "undone":
             return entry.id
     raise CurationNotFound(f"There is no correction of {printable(which)!r} to undo")
 

@@ -3,6 +3,9 @@
 Each segment of the text index has its words with the number of chunks that have them, so the vocabulary is replaced with the
 index. Common English words are never corrected. Any other word is corrected to a word with one edit (letter added, left out, exchanged,
 or two swapped), a long word that is not English also to one with two. Of several, the nearest counts, then the most frequent.
+
+Of other languages there is no list of right words. There, a word that no document has is more often right than misspelt, so it is
+corrected only if it looks misspelt: see `_is_misspelling`.
 """
 
 import asyncio
@@ -22,8 +25,9 @@ from rapidfuzz.process import cdist
 from whence.search.bm25 import count_chunks
 from whence.search.query import quoted_words
 from whence.store import Store
-from whence.text.lexer import WORD, Lexer, plain_word, words_of
-from whence.text.word_lists import english_words
+from whence.text.content_words import foreign_function_words
+from whence.text.lexer import WORD, Lexer, lexer, plain_word, words_of
+from whence.text.word_lists import FOREIGN, english_words, word_list
 
 _SEAM = re.compile(r"(['\u2019-])")
 """Between the parts of a word that are corrected each by itself: `Lincoln's`, `all-female`."""
@@ -34,6 +38,10 @@ _LONG = 8
 _LONGEST = 40
 _COMMON = 12_000
 """Rank from which an English word may be a misspelling: `leger` of `ledger`. By 10,000, twice as many right words are changed."""
+_RUN = 4
+"""Letters in a row that some word of the documents has, if a word of another language is right."""
+_FOREIGN = frozenset(foreign_function_words())
+_FUNCTION = frozenset(chain.from_iterable(word_list(language, "function") for language in FOREIGN))
 _MOST_CORRECTED = 8
 """Maximum number of words of a question that are corrected."""
 _TRIED = 3
@@ -75,9 +83,18 @@ class KnownWords:
 
     words: Sequence[str]
     counts: NDArray[np.int64]
+    are_english: bool = True
+    """Whether most are."""
 
-    def near_each(self, words: Iterable[str]) -> dict[str, list[str]]:
-        return {word: self.near(word)[:_TRIED] for word in words}
+    def near_each(self, words: Iterable[str], *, is_english: bool) -> dict[str, list[str]]:
+        found = {word: self.near(word) for word in words}
+        if not (is_english and self.are_english):
+            text = "\n".join(["", *self.words, ""])
+            found = {
+                word: [other for other in some if _is_misspelling(word, other, text)]
+                for word, some in found.items()
+            }
+        return {word: some[:_TRIED] for word, some in found.items()}
 
     def near(self, word: str) -> list[str]:
         """The words that `word` may have been meant to be, the likeliest first."""
@@ -113,7 +130,8 @@ class SpellingCorrector:
             return {}
         async with self._reading:  # questions at the same time read the words once
             known = await self._words(project_id)
-        near = await asyncio.to_thread(known.near_each, asked[:_MOST_CORRECTED])
+        is_english = _FOREIGN.isdisjoint(filter(None, map(plain_word, words_of(text))))
+        near = await asyncio.to_thread(known.near_each, asked[:_MOST_CORRECTED], is_english=is_english)
         keys = {each: reader.keys(each) for some in near.values() for each in some}
         counts = await count_chunks(self._store, project_id, sorted({*chain.from_iterable(keys.values())}))
         living = {each for each, terms in keys.items() if all(counts[term] for term in terms)}
@@ -140,7 +158,27 @@ def _unpack_all(segments: Iterable[bytes]) -> KnownWords:
     counts: Counter[str] = Counter()
     for segment in segments:
         counts.update(unpack_words(segment))
-    return KnownWords(list(counts), np.fromiter(counts.values(), np.int64, len(counts)))
+    english = sum(count for word, count in counts.items() if word in english_words())
+    return KnownWords(
+        list(counts), np.fromiter(counts.values(), np.int64, len(counts)), 2 * english > counts.total()
+    )
+
+
+def _is_misspelling(word: str, other: str, text: str) -> bool:
+    """Whether a word of another language is one edit from a word of the documents, no form of it, and has a run of letters that is new.
+
+    `text` has the words of the documents, each in a line.
+    """
+    written = f"\n{word}\n"
+    runs = (written[at : at + _RUN] for at in range(len(written) - _RUN + 1))
+    return (
+        len(word) > _SHORTEST
+        and word not in _FUNCTION
+        and word[0] == other[0]
+        and OSA.distance(word, other) == 1
+        and not any(lexer(language).keys(word) == lexer(language).keys(other) for language in FOREIGN)
+        and not all(run in text for run in runs)
+    )
 
 
 def replace_words(text: str, corrections: Mapping[str, str]) -> str:
