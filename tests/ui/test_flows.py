@@ -394,6 +394,24 @@ async def test_every_page_fits_a_wide_screen(site: Site) -> None:
         await page.wait_for_selector("main h1")
         wide = "[document.documentElement, document.querySelector('main')].map(e => e.scrollWidth - e.clientWidth)"
         assert await page.evaluate(wide) == [0, 0], path
+    # Rows grow with the text.
+    cut = (
+        "[...document.querySelectorAll('.chunk-list li')].filter(e => e.scrollHeight > e.clientHeight).length"
+    )
+    await page.wait_for_selector(".chunk-list li")
+    assert await page.evaluate(cut) == 0
+    # Arabic is read from the right.
+    ident = site.ingest("ميناء.txt", "تجاوزت الإصلاحات الميزانية.")
+    await page.goto(f"{site.url}/d/{ident}")
+    await expect(page.locator(".document-text .cut")).to_be_visible()
+    gaps = """() => {
+        const cut = document.querySelector(".document-text .cut"), range = document.createRange();
+        range.selectNodeContents(cut);
+        const [outer, inner] = [cut.getBoundingClientRect(), range.getBoundingClientRect()];
+        return inner.left - outer.left > outer.right - inner.right;
+    }"""
+    assert await page.evaluate(gaps)
+    site.data("DELETE", f"/documents/{ident}")
 
 
 async def test_the_words_of_a_page_are_selected_found_and_enlarged(site: Site) -> None:

@@ -15,11 +15,28 @@ from whence.models import DEFAULT_PROJECT_ID
 
 NONE = {"items": [], "pagination": {"total": 0, "limit": 100, "offset": 0, "has_more": False}, "notes": []}
 NO_GRAPH: dict[str, Any] = {"nodes": [], "edges": [], "total": 0, "types": {}}
+NO_IMPACT = {
+    **dict.fromkeys(
+        ("chunks", "jobs", "original_bytes", "objects", "relationships", "properties", "answers"), 0
+    ),
+    "graph": {"objects": [], "properties": []},
+}
+NO_COST = {
+    **dict.fromkeys(("chunks", "documents", "promptTokens", "completionTokens", "carriedOver"), 0),
+    "extractor": "rules",
+    "cost": None,
+}
 SAME = {"added": [], "removed": [], "renamed": [], "changed": [], "remerged": [], "needs_model": False}
 FAILURE = {
     "success": False,
     "error": {"code": "OUT_OF_ORDER", "message": "The shelf fell over.", "details": {}},
 }
+ABSENCE = {
+    "success": False,
+    "error": {"code": "NOT_FOUND", "message": "There is no such thing.", "details": {}},
+}
+FIXED = ("main", ".evidence", ".evidence-body", ".document-left", ".side-body", ".graph-main")
+"""Panes whose height does not depend on what is in them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +50,13 @@ class Case:
     before: Callable[[Page], Awaitable[None]] | None = None
     """What to do until the request is sent."""
     empty: Any = None
-    """The data of an answer without anything; None where there is always something."""
+    """The data of an answer without anything."""
+    absent: str = ""
+    """Instead, for one thing: where to go on if it does not exist."""
+    never: str = ""
+    """Instead, why there is always something."""
+    known: str = ""
+    """A part that the skeleton has, too; it neither moves nor grows."""
     says: str = ""
     button: str = ""
     """The one that fills what is empty."""
@@ -71,7 +94,9 @@ CASES = {
         path="/c/{answered}", request="/conversations/{answered}$", pane=".turns", content=".turn",
         empty={"messages": [], "projectId": str(DEFAULT_PROJECT_ID)}, says="Ask your documents", button=ADD,
     ),
-    "answer": Case(path="/a/{answer}", request="/answers/{answer}$", pane=".turns", content=".turn"),
+    "answer": Case(path="/a/{answer}", request="/answers/{answer}$", pane=".turns", content=".turn",
+        absent="New conversation",
+    ),
     "nearest": Case(
         path="/c/{unanswered}", request="/search$", pane=".near", content=".hits li",
         empty=NONE, says="nothing to read", button=ADD,
@@ -80,14 +105,19 @@ CASES = {
         path="/c/{graphed}", request="/chunks/[^/]*/objects", pane=".from-graph", content=".badge",
         before=click("text=From the knowledge graph"), empty=NONE, says="No object is named", button="Open the graph",
     ),
-    "evidence": Case(path="/search?at={pdf}:0-20", request="/spans", pane=".evidence", content=".rect"),
-    "picture of a page": Case(
-        path="/search?at={pdf}:0-20", request="/pages/1/image", pane=".evidence-body", content=".page img"
+    "evidence": Case(path="/search?at={pdf}:0-20", request="/spans", pane=".evidence", content=".rect",
+        absent="See all documents", known=".evidence > header",
     ),
-    "preview": Case(path="/documents?at={pdf}:0-0", request="/documents/{pdf}$", pane=".evidence", content=".cut"),
+    "picture of a page": Case(
+        path="/search?at={pdf}:0-20", request="/pages/1/image", pane=".evidence-body", content=".page img",
+        never="a page is drawn, or fails", known=".page",
+    ),
+    "preview": Case(path="/documents?at={pdf}:0-0", request="/documents/{pdf}$", pane=".evidence", content=".cut",
+        absent="See all documents", known=".evidence > header",
+    ),
     "documents": Case(
         path="/documents", request=r"/documents\?", pane=PAGE, content=".rows-row a",
-        empty=NONE, says="No documents yet", button="Choose files",
+        empty=NONE, says="No documents yet", button="Choose files", known=".rows-head",
     ),
     "cuts": Case(
         path="/documents", request="/chunking/preview", pane="dialog", content=".cut", before=type_text,
@@ -95,17 +125,27 @@ CASES = {
     ),
     "impact": Case(
         path="/documents", request="/deletion-impact", pane="dialog", content="ul",
-        before=click("[aria-label='Delete report.pdf']"),
+        before=click("[aria-label='Delete report.pdf']"), empty=NO_IMPACT, says="Nothing in the graph and no stored answer",
     ),
-    "document": Case(path="/d/{pdf}", request="/documents/{pdf}$", pane="main", content=".document-page h1"),
-    "text": Case(path="/d/{notes}", request="/documents/{notes}/text", pane="main", content=".document-left .cut"),
+    "document": Case(path="/d/{pdf}", request="/documents/{pdf}$", pane="main", content=".document-page h1",
+        absent="See all documents", known=".document-left",
+    ),
+    "text": Case(path="/d/{notes}", request="/documents/{notes}/text", pane="main", content=".document-left .cut",
+        empty={"text": ""}, says="No text", button="New version",
+    ),
     "pages": Case(
-        path="/d/{pdf}", request=r"/documents/{pdf}/pages\?", pane=".document-left", content=".page img"
+        path="/d/{pdf}", request=r"/documents/{pdf}/pages\?", pane=".document-left", content=".page img",
+        empty=NONE, says="No pages", button="Show the text",
     ),
     "an older version": Case(
-        path="/d/{chinese}?version=1", request="/versions/1", pane=".document-left", content=".stale"
+        path="/d/{chinese}?version=1", request="/versions/1", pane=".document-left", content=".stale",
+        empty={"version": 1, "version_at": "2026-01-01T00:00:00Z", "text": "", "chunks": []},
+        says="This version had no text", button="Open the current version",
     ),
-    "chunks": Case(path="/d/{torn}", request="/documents/{torn}$", pane="main", content=".empty button >> nth=0"),
+    "chunks": Case(
+        path="/d/{notes}", request=r"/documents/{notes}/chunks\?", pane="main", content=".chunk-list li",
+        empty=NONE, says="No chunks", button="New version",
+    ),
     "claims": Case(
         path="/d/{notes}?tab=claims", request=r"/documents/{notes}/claims", pane=".side-body",
         content=".claim-list .plain", empty=NONE, says="No claims", button=EXTRACT,
@@ -132,7 +172,7 @@ CASES = {
     ),
     "table": Case(
         path="/graph?view=table", request=r"/objects\?", pane=".graph-main", content=".rows-row a",
-        empty=NONE, says="No objects", button=EXTRACT,
+        empty=NONE, says="No objects", button=EXTRACT, known=".rows-head",
     ),
     "conflicts": Case(
         path="/graph?view=issues", request="/conflicts", pane=".graph-main", content=".claim button",
@@ -146,7 +186,9 @@ CASES = {
         path="/graph?view=issues", request="/curations", pane=".graph-main", content=".claim >> text=Undo",
         empty=NONE, says="Nobody has corrected anything",
     ),
-    "object": Case(path="/o/{object}", request="/objects/{object}$", pane=".object-panel", content="h2"),
+    "object": Case(path="/o/{object}", request="/objects/{object}$", pane=".object-panel", content="h2",
+        absent="See the whole graph",
+    ),
     "relationships": Case(
         path="/o/{object}?view=table", request="/relationships", pane=part("Relationships"), content="p",
         empty=NONE, says="No relationship is known",
@@ -163,30 +205,42 @@ CASES = {
         path="/o/{object}?view=table", request="/curations", pane=part("Corrections"), content=".claim",
         empty=NONE, says="Nobody has corrected it",
     ),
-    "schema": Case(path="/schema", request="/projects/[^/]*/schema$", pane=PAGE, content="#schema-json"),
+    "schema": Case(path="/schema", request="/projects/[^/]*/schema$", pane=PAGE, content="#schema-json",
+        empty={"version": None, "schema": {"object_types": {}}}, says="No types yet", button="Add",
+    ),
     "changes": Case(
         path="/schema", request="/schema/diff", pane=panel("Changes"), content=".diff li",
         empty=SAME, says="Nothing differs",
     ),
-    "dry run": Case(path="/schema", request="/reextract", pane=panel("Extract"), content="p"),
+    "dry run": Case(path="/schema", request="/reextract", pane=panel("Extract"), content="p",
+        empty=NO_COST, says="nothing is left",
+    ),
     "jobs": Case(
         path="/jobs", request=r"/jobs\?", pane=PAGE, content=".rows-row a",
-        empty=NONE, says="No jobs", button=ADD,
+        empty=NONE, says="No jobs", button=ADD, known=".rows-head",
     ),
-    "job": Case(path="/jobs?job={job}", request="/jobs/{job}$", pane=".object-panel", content="table"),
+    "job": Case(path="/jobs?job={job}", request="/jobs/{job}$", pane=".object-panel", content="table",
+        absent="See all jobs", known=".object-panel > header",
+    ),
     "rejected": Case(
         path="/jobs?job={job}", request="/readings", pane=part("Rejected"), content="p",
         empty=NONE, says="Nothing was rejected",
     ),
-    "projects": Case(path="/projects", request=r"/projects\?", pane="main", content="table"),
+    "projects": Case(path="/projects", request=r"/projects\?", pane="main", content="table",
+        empty=NONE, says="There are no projects yet", button="Create",
+    ),
     "keys": Case(
         path="/projects", request=r"/keys\?", pane=panel("Keys"), content="table",
         empty=NONE, says="There are no keys yet", button="Create a key",
     ),
-    "readiness": Case(path="/status", request="/readyz", pane=PAGE, content=".badge"),
-    "counts": Case(path="/status", request=r"/api/v1/graph\?", pane=panel("default"), content="table"),
-    "server": Case(path="/status", request="/api/v1/status", pane=panel("Server"), content=".findings"),
-    "reference": Case(path="/docs", request="/openapi.json", pane=PAGE, content=".reference"),
+    "readiness": Case(path="/status", request="/readyz", pane=PAGE, content=".badge", never="a server has a state"),
+    "counts": Case(path="/status", request=r"/api/v1/graph\?", pane=panel("default"), content="table",
+        empty=NO_GRAPH, says="none yet",
+    ),
+    "server": Case(path="/status", request="/api/v1/status", pane=panel("Server"), content=".findings",
+        never="a check finds something",
+    ),
+    "reference": Case(path="/docs", request="/openapi.json", pane=PAGE, content=".reference", never="the server has routes"),
 }  # fmt: skip
 
 
@@ -206,6 +260,8 @@ class Answers:
         if self.mode == "fail":
             headers = {"X-Request-ID": "request-of-this-test"}
             await route.fulfill(status=500, headers=headers, json=FAILURE)
+        elif self.mode == "empty" and self.empty is None:
+            await route.fulfill(status=404, json=ABSENCE)
         elif self.mode == "empty":
             await route.fulfill(json={"success": True, "data": self.empty})
         else:
@@ -257,6 +313,9 @@ def ids(served: Site) -> dict[str, str]:
 async def test_every_list_and_pane_has_four_states(site: Site, ids: dict[str, str]) -> None:
     page = await site.open("/status")
     for name, case in CASES.items():
+        assert sum(map(bool, (case.empty, case.absent, case.never))) == 1, (
+            f"{name}: what if there is nothing?"
+        )
         try:
             await show_states(page, site.url + case.path.format(**ids), case, ids)
         except (AssertionError, TimeoutError) as failed:
@@ -272,21 +331,21 @@ async def show_states(page: Page, url: str, case: Case, ids: dict[str, str]) -> 
     async with asyncio.timeout(PATIENCE / 1000):
         await answers.asked.wait()
     await expect(pane.locator(".loading, .bone").first).to_be_visible()
-    before = await place(pane)
+    before = await places(pane, case)
     answers.go_on("fail")
     failed = pane.locator(".failed").first
     await expect(failed).to_contain_text("The shelf fell over.")
     await expect(failed).to_contain_text("OUT_OF_ORDER · request request-of-this-test")
-    answers.go_on("empty" if case.empty is not None else "real")
+    answers.go_on("real" if case.never else "empty")
     await failed.locator("text=Try again").click()
-    if case.empty is not None:
-        await expect(pane).to_contain_text(case.says)
-        if case.button:
-            await expect(page.locator(".button, button, a", has_text=case.button).first).to_be_visible()
+    if not case.never:
+        await expect(pane).to_contain_text(case.says or "There is no such thing.")
+        for button in filter(None, (case.button, case.absent)):
+            await expect(page.locator(".button, button, a", has_text=button).first).to_be_visible()
         answers.go_on("real")
         await visit(page, url, case)
     await expect(pane.locator(case.content).first).to_be_visible()
-    assert await place(pane) == before, "the skeleton has the place of the content"
+    assert await places(pane, case) == before, "the skeleton has the place of the content"
     await page.unroute(pattern)
 
 
@@ -296,11 +355,22 @@ async def visit(page: Page, url: str, case: Case) -> None:
         await case.before(page)
 
 
-async def place(pane: Locator) -> list[int]:
-    """The left edge of a pane and its width. How high a list is depends on what comes; no page jumps, another test says."""
+async def places(pane: Locator, case: Case) -> list[int]:
+    """Left and width of a pane; its top unless other lists are above; its height if it is fixed; all of the part that is known.
+
+    How high a list is depends on what comes; no page jumps, another test says.
+    """
     box = await pane.bounding_box()
     assert box
-    return [round(box["x"]), round(box["width"])]
+    is_below_others = ":has(" in case.pane or case.pane == ".claim-group"
+    found = [box["x"], box["width"], *([] if is_below_others else [box["y"]])]
+    if case.pane in FIXED:
+        found.append(box["height"])
+    if case.known:
+        part = await pane.page.locator(case.known).first.bounding_box()
+        assert part
+        found += [part["x"], part["y"], part["width"], part["height"]]
+    return [round(number) for number in found]
 
 
 async def test_filters_that_nothing_passes_are_cleared(site: Site, ids: dict[str, str]) -> None:

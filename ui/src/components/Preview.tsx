@@ -28,7 +28,7 @@ export function Preview({ id }: { id: string }) {
         aria-label="How it begins"
         style={{ "--zoom": zoom.value }}
       >
-        <Show of={found} lines={12}>
+        <Show of={found} lines={12} away={{ to: href("/documents"), name: "See all documents" }}>
           {(data) => <Begins of={data} />}
         </Show>
       </div>

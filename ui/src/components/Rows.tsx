@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Paged } from "../state/paged";
 import { query, setQuery } from "../state/router";
+import { scaled } from "../state/screen";
 import { useRows } from "../state/viewport";
 import { Failed } from "./States";
 
@@ -22,7 +23,8 @@ export function Rows<T>(props: {
   /** What a click on a row does, beside its links and buttons. */
   pick?: (item: T) => void;
 }) {
-  const { of, height = 48 } = props;
+  const { of } = props;
+  const height = scaled(props.height ?? 48);
   const { ref, from, to } = useRows(of.total ?? 0, height);
   if (of.error && of.total === null) return <Failed error={of.error} retry={of.reload} />;
   if (of.total === 0) return <>{props.empty}</>;

@@ -2,11 +2,12 @@ import type { Chunk, Document } from "../../api/client";
 import { chunkClass, endOf, hovering, startOf } from "../../state/document";
 import { useScrollTo } from "../../state/image";
 import { setQuery } from "../../state/router";
+import { scaled } from "../../state/screen";
 import { useRows } from "../../state/viewport";
 import { count } from "../../text/format";
 import { NotRead } from "./NotRead";
 
-const HEIGHT = 92;
+const ROW = 92;
 
 /** The chunks; only those in view and the selected one exist. */
 export function Chunks(props: {
@@ -18,11 +19,12 @@ export function Chunks(props: {
   const { document, chunks, selected } = props;
   const total = document.chunk_count;
   const scroll = useScrollTo<HTMLLIElement>(selected);
-  const { ref, from, to } = useRows<HTMLOListElement>(chunks.length, HEIGHT);
+  const height = scaled(ROW);
+  const { ref, from, to } = useRows<HTMLOListElement>(chunks.length, height);
   if (chunks.length === 0) return <NotRead title="No chunks" document={document} reload={props.reload} />;
   return (
     <>
-      <ol class="chunk-list long" ref={ref} style={{ height: `${chunks.length * HEIGHT}px` }}>
+      <ol class="chunk-list long" ref={ref} style={{ height: `${chunks.length * height}px` }}>
         {chunks.map((chunk, i) => {
           if (chunk.id !== selected && (i < from || i >= to)) return null;
           return (
@@ -30,7 +32,7 @@ export function Chunks(props: {
               key={chunk.id}
               ref={chunk.id === selected ? scroll : undefined}
               class={chunkClass(chunk.id, selected)}
-              style={{ top: `${i * HEIGHT}px` }}
+              style={{ top: `${i * height}px` }}
               aria-posinset={i + 1}
               aria-setsize={chunks.length}
               {...hovering(chunk.id)}

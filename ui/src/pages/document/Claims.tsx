@@ -2,10 +2,11 @@ import { Needs } from "../../components/Needs";
 import { Empty, Show } from "../../components/States";
 import { useClaims, type Group, type Stated } from "../../state/claims";
 import { href, setQuery } from "../../state/router";
+import { scaled } from "../../state/screen";
 import { useRows } from "../../state/viewport";
 import { count, value } from "../../text/format";
 
-const HEIGHT = 52;
+const ROW = 52;
 
 /** All claims of a document by the object they are about; only those in view exist. */
 export function Claims({ id }: { id: string }) {
@@ -34,17 +35,18 @@ function Nothing() {
 
 function Long({ groups }: { groups: readonly Group[] }) {
   const lines = groups.flatMap((group) => [group, ...group.claims]);
-  const { ref, from, to } = useRows<HTMLUListElement>(lines.length, HEIGHT);
+  const height = scaled(ROW);
+  const { ref, from, to } = useRows<HTMLUListElement>(lines.length, height);
   return (
     <>
       <p class="quiet">
         {count(lines.length - groups.length, "claim")} about {count(groups.length, "object")}
       </p>
-      <ul class="claim-list" ref={ref} style={{ height: `${lines.length * HEIGHT}px` }}>
+      <ul class="claim-list" ref={ref} style={{ height: `${lines.length * height}px` }}>
         {lines.slice(from, to).map((one, i) => (
           <li
             key={one.id}
-            style={{ top: `${(from + i) * HEIGHT}px`, height: `${HEIGHT}px` }}
+            style={{ top: `${(from + i) * height}px`, height: `${height}px` }}
             aria-posinset={from + i + 1}
             aria-setsize={lines.length}
           >

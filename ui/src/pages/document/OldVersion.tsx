@@ -22,6 +22,7 @@ export function OldVersion({
         <a href={withQuery({ version: null })}>Open the current version</a>
       </div>
       <div class="document-text">
+        {of.chunks.length === 0 && "This version had no text."}
         {of.chunks.map((one, i) => (
           <div key={one.id} class={`cut${present.has(one.id) ? "" : " gone"}`} data-chunk={i + 1}>
             {points.slice(one.start, one.end)}

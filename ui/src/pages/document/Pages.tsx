@@ -1,7 +1,8 @@
 import type { Chunk, Document } from "../../api/client";
 import { boxStyle, PageImage } from "../../components/PageImage";
-import { Failed, Loading } from "../../components/States";
+import { Empty, Failed, Loading } from "../../components/States";
 import { chunkClass, endOf, hovered, hovering, select, startOf } from "../../state/document";
+import { withQuery } from "../../state/router";
 import { useBorders, usePages, type PageSize } from "../../state/pages";
 
 interface Props {
@@ -16,6 +17,7 @@ export function Pages({ document, chunks, span, selected }: Props) {
   const { sizes, marked, near, watch } = usePages(document, span);
   if (sizes.error) return <Failed error={sizes.error} retry={sizes.reload} />;
   if (!sizes.data) return <Loading lines={12} />;
+  if (sizes.data.length === 0) return <NoPages />;
   const at = (offset: number): Chunk | undefined =>
     chunks.find((one) => offset >= startOf(one) && offset < endOf(one));
   const first = marked.data?.find((one) => one.rects)?.page;
@@ -53,6 +55,19 @@ export function Pages({ document, chunks, span, selected }: Props) {
         );
       })}
     </>
+  );
+}
+
+function NoPages() {
+  return (
+    <Empty title="No pages">
+      <p>This document has no pages that could be shown.</p>
+      <p>
+        <a class="button" href={withQuery({ view: "text" })}>
+          Show the text
+        </a>
+      </p>
+    </Empty>
   );
 }
 

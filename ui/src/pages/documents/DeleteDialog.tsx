@@ -1,4 +1,4 @@
-import type { Document } from "../../api/client";
+import type { Document, Schemas } from "../../api/client";
 import { Confirm } from "../../components/Confirm";
 import { Show } from "../../components/States";
 import { remove, useDeletionImpact } from "../../state/documents";
@@ -23,12 +23,7 @@ export function DeleteDialog(props: { document: Document; onClose: () => void; g
               This takes along {count(data.chunks, "chunk")}, {count(data.jobs, "job")} and{" "}
               {bytes(data.original_bytes)} of original.
             </p>
-            <ul>
-              <li>{count(data.objects, "object")} that no other chunk mentions</li>
-              <li>{count(data.relationships, "relationship")} that no other chunk states</li>
-              <li>{count(data.properties, "property", "properties")} of other objects that change or go</li>
-              <li>{count(data.answers, "stored answer")} that cite it and become stale</li>
-            </ul>
+            <Losses of={data} />
             {data.graph.objects.length > 0 && (
               <p class="quiet">
                 Objects:{" "}
@@ -49,5 +44,24 @@ export function DeleteDialog(props: { document: Document; onClose: () => void; g
         )}
       </Show>
     </Confirm>
+  );
+}
+
+/** What else changes, if anything does. */
+function Losses({ of }: { of: Schemas["DeletionImpact"] }) {
+  const lost: [number, string][] = [
+    [of.objects, `${count(of.objects, "object")} that no other chunk mentions`],
+    [of.relationships, `${count(of.relationships, "relationship")} that no other chunk states`],
+    [of.properties, `${count(of.properties, "property", "properties")} of other objects that change or go`],
+    [of.answers, `${count(of.answers, "stored answer")} that cite it and become stale`],
+  ];
+  const some = lost.filter(([n]) => n > 0);
+  if (some.length === 0) return <p>Nothing in the graph and no stored answer rests on it.</p>;
+  return (
+    <ul>
+      {some.map(([, what]) => (
+        <li key={what}>{what}</li>
+      ))}
+    </ul>
   );
 }

@@ -33,7 +33,11 @@ export function ClaimRow({
       <button type="button" class="plain" disabled={!place} onClick={() => place && show(place, list)}>
         <span>{claim.quote ? `“${claim.quote}”` : value(claim.value)}</span>
         <span class="quiet">
-          {level && <span class={`level ${level}`}>{level}</span>}{" "}
+          {level && (
+            <>
+              <span class={`level ${level}`}>{level}</span> ·{" "}
+            </>
+          )}
           {claim.author ? `${claim.author}${claim.reason ? `: ${claim.reason}` : ""}` : claim.document_name}
           {claim.page ? `, page ${claim.page}` : ""}
           {claim.chunk_index !== null && ` · chunk ${claim.chunk_index + 1}`} · schema {claim.schema_version}{" "}

@@ -64,6 +64,7 @@ export default function Projects() {
           </tbody>
         </table>
       </div>
+      {projects.value?.length === 0 && <p class="quiet">There are no projects yet.</p>}
       <Needs scope="admin">
         <NewProject />
         {project.value && <Lightrag key={project.value.id} one={project.value} />}

@@ -21,6 +21,9 @@ export function Form(props: { schema: Schema; problem: Problem | null; change: (
   return (
     <fieldset class="types-form" disabled={!may("write")}>
       <legend class="visually-hidden">Types</legend>
+      {Object.keys(schema.object_types).length === 0 && (
+        <p class="quiet">No types yet. A type names what is looked for, such as Requirement.</p>
+      )}
       {Object.entries(schema.object_types).map(([name, type]) => (
         <TypeForm key={name} name={name} type={type} problem={problem} set={(next) => set(name, next)} />
       ))}

@@ -29,7 +29,10 @@ export function Reextract({ version, dirty }: { version: string | null; dirty: b
         />
         also chunks that this version has read
       </label>
-      <Show of={dry}>
+      <Show
+        of={dry}
+        empty={(cost) => cost.documents === 0 && <p>This version has read every chunk: nothing is left.</p>}
+      >
         {(cost) => (
           <p>
             {count(cost.chunks, "chunk")} of {count(cost.documents, "document")} by {cost.extractor};{" "}

@@ -14,8 +14,10 @@ export function HitCard({ hit, best, open }: { hit: Hit; best: number; open: () 
           <span class="quiet">
             {hit.page ? `page ${hit.page} · ` : ""}chunk {hit.chunk.chunk_index + 1}
           </span>
-          <Bar name="words" score={hit.scores.text} best={best} />
-          <Bar name="meaning" score={hit.scores.vector} />
+          <span class="bars">
+            <Bar name="words" score={hit.scores.text} best={best} />
+            <Bar name="meaning" score={hit.scores.vector} />
+          </span>
         </span>
         <span class="excerpt document-font">
           <Excerpt hit={hit} />

@@ -110,6 +110,12 @@ function Counts() {
                 <th scope="row">jobs</th>
                 <td>{all.jobs.toLocaleString("en")}</td>
               </tr>
+              {Object.keys(all.types).length === 0 && (
+                <tr>
+                  <th scope="row">objects</th>
+                  <td>none yet</td>
+                </tr>
+              )}
               {Object.entries(all.types).map(([name, n]) => (
                 <tr key={name}>
                   <th scope="row">objects of type {name}</th>
