@@ -392,5 +392,6 @@ def provenance_reads() -> dict[str, Read]:
         "among read": lambda s, rows: s.graph.ledger.among_read(rows[0][2], [UUID(rows[0][0])]),
         "project of an object": lambda s, _rows: absent(s.graph.objects.project_of(uuid4())),
         "impact on the graph": lambda s, rows: s.graph.deletion_impact(rows[0][2], rows[0][3]),
+        "impact on answers": lambda s, rows: s.answers.count_citing(rows[0][2], rows[0][3]),
         "impact of a chunk": lambda s, rows: s.graph.deletion_impact(rows[0][2], UUID(rows[0][0])),
     }
