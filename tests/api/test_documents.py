@@ -6,6 +6,7 @@ from urllib.parse import unquote
 from uuid import UUID, uuid4
 
 import httpx
+import psycopg
 import pytest
 from tests.api.ingesting import (
     DOCUMENTS,
@@ -291,6 +292,22 @@ async def test_readers_that_pause_hold_no_connection_and_see_no_mix(
             await reader.aclose()
 
 
+async def test_many_readers_of_texts_leave_connections_for_others(
+    client: httpx.AsyncClient, dsn: str
+) -> None:
+    item = await ingest(client, PROSE)
+    waiting = "SELECT FROM pg_locks WHERE NOT granted"
+    async with await psycopg.AsyncConnection.connect(dsn) as conn:
+        await conn.execute("LOCK TABLE kb.documents IN ACCESS EXCLUSIVE MODE")  # every text takes long
+        texts = [asyncio.create_task(client.get(f"{DOCUMENTS}/{item['documentId']}/text")) for _ in range(40)]
+        while await (await conn.execute(waiting)).fetchone() is None:
+            assert not any(task.done() for task in texts)
+            await asyncio.sleep(0.01)
+        data_of(await client.get(f"/api/v1/projects/{DEFAULT_PROJECT_ID}/schema"))
+        await conn.rollback()
+        assert {data_of(answer)["text"] for answer in await asyncio.gather(*texts)} == {PROSE}
+
+
 async def test_before_it_was_read_there_is_no_text(client: httpx.AsyncClient, dsn: str) -> None:
     async with no_embedding(dsn):
         answer = await client.post(UPLOAD, files={"file": ("a.txt", b"One.")})
@@ -339,6 +356,7 @@ async def test_deleting_says_before_what_will_go(client: httpx.AsyncClient) -> N
         "properties": 0,
         "relationship_properties": 0,
         "conflicts": 0,
+        "answers": 0,
         "graph": {"objects": [], "properties": [], "relationships": [], "relationship_properties": []},
     }
     assert data_of(await client.get(path)) == document

@@ -1,5 +1,6 @@
 """The text of a document, read in parts: each part is one short query, so a slow reader holds no connection."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import LiteralString
@@ -8,10 +9,13 @@ from uuid import UUID
 from whence.errors import Conflict, DocumentNotFound
 from whence.models import Page
 from whence.store.documents import pages
-from whence.store.pool import Statements
+from whence.store.pool import Params, Queries, Row, Statements
 
 PART = 500_000
 """Characters of one part."""
+
+_AT_ONCE = 2
+"""Queries on texts that run at the same time. Each takes much of a core, because Postgres decodes the text up to the part."""
 
 MEASURE: LiteralString = """
 SELECT d.project_id, d.version, length(d.text), d.page_map,
@@ -43,12 +47,20 @@ class MeasuredSpan:
 
 
 class Texts(Statements):
+    def __init__(self, queries: Queries) -> None:
+        super().__init__(queries)
+        self._turn = asyncio.Semaphore(_AT_ONCE)
+
+    async def _one(self, query: LiteralString, params: Params) -> Row | None:
+        async with self._turn:
+            return await self._queries.one(query, params)
+
     async def span(
         self, document_id: UUID, *, project_id: UUID | None = None, start: int = 0, end: int | None = None
     ) -> MeasuredSpan | None:
         """The span, cut at the end of the text; None if the document has no text yet."""
         params = {"id": document_id, "project_id": project_id, "start": start, "end": end}
-        row = await self._queries.one(MEASURE, params)
+        row = await self._one(MEASURE, params)
         if row is None:
             raise DocumentNotFound(details={"document_id": str(document_id)})
         project, version, characters, page_map, size = row
@@ -71,7 +83,7 @@ class Texts(Statements):
         document = {"project_id": span.project_id, "id": span.document_id, "version": span.version}
         for start in range(span.start, span.end, PART):
             count = min(PART, span.end - start)
-            part = await self._queries.value(SELECT_PART, {**document, "start": start, "count": count})
-            if part is None:
+            row = await self._one(SELECT_PART, {**document, "start": start, "count": count})
+            if row is None:
                 raise Conflict("The document changed while its text was read")
-            yield part
+            yield row[0]
