@@ -10,7 +10,7 @@ from tests.ingest.conftest import SMALL, Desk, sentences
 
 from whence.chunk import ChunkingOptions, strategy
 from whence.ingest import Chunking
-from whence.ingest.run import BATCH
+from whence.ingest.run import BATCH, BATCH_CHARACTERS
 from whence.job_run import PAUSES, TryAgain
 from whence.models import DEFAULT_PROJECT_ID, new_id
 
@@ -219,6 +219,18 @@ async def test_a_cancelled_job_stops_at_its_next_step(desk: Desk, endpoint: Endp
     await desk.app.receiver.retry(await desk.job(receipt))
     assert (await desk.run(receipt)).status == "completed"
     assert len(set(seen(endpoint))) == LONG
+
+
+async def test_a_cancelled_job_with_large_chunks_stops_as_soon(desk: Desk, endpoint: Endpoint) -> None:
+    endpoint.default = gate = Gate()
+    large = Chunking(strategy="character", options=ChunkingOptions(max_chunk_size=10_000))
+    receipt = await desk.hand_in(sentences(5_000), chunking=large)
+    running = asyncio.create_task(desk.run(receipt))
+    await asked(endpoint)
+    await desk.app.store.jobs.cancel(await desk.job(receipt))
+    gate.open()
+    assert (await running).status == "cancelled"
+    assert sum(map(len, seen(endpoint))) <= BATCH_CHARACTERS
 
 
 async def test_a_deleted_document_leaves_nothing(desk: Desk, endpoint: Endpoint) -> None:

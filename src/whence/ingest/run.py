@@ -24,6 +24,7 @@ from whence.job_run import Run, run_job
 from whence.models import EmbeddingSpace, Job, new_id
 from whence.parse import Parsed, Parser, is_code
 from whence.providers import Embedders
+from whence.providers.windows import batches
 from whence.search.background import Calibrator
 from whence.search.index import segments_of
 from whence.store import Store
@@ -34,8 +35,8 @@ from whence.text.tables import table_heads
 
 log = logging.getLogger("whence.ingest")
 
-BATCH = 64
-"""Chunks embedded between two checks of the job's status; a kill loses at most one batch."""
+BATCH, BATCH_CHARACTERS = 64, 80_000
+"""Most chunks and characters embedded between two checks of the job's status; a kill loses at most one batch."""
 
 SMALL = 1_000_000
 """Texts with fewer characters are not counted: all of a worker's small texts together take less than a large one."""
@@ -196,13 +197,14 @@ class Ingest:
     async def _batches(
         self, run: Run, space: EmbeddingSpace, todo: Mapping[bytes, str], *, total: int
     ) -> AsyncIterator[Batch]:
-        """Embed the contents and stage their vectors, `BATCH` at a time. Reports progress out of `total`."""
+        """Embed the contents and stage their vectors, a batch at a time. Reports progress out of `total`."""
         embedder = self.embedders.of(space)
         missing, done = list(todo.items()), total - len(todo)
         await run.at("embedding" if missing else "storing", done=done, total=total)
-        for start in range(0, len(missing), BATCH):
+        sizes = [len(text) for _, text in missing]
+        for part in batches(sizes, max_inputs=BATCH, max_size=BATCH_CHARACTERS):
             run.stop_here()
-            some = missing[start : start + BATCH]
+            some = missing[part.start : part.stop]
             embedded = await embedder.embed([text for _, text in some])
             batch = Batch.of([content for content, _ in some], embedded.token_counts, embedded.vectors)
             done += len(some)

@@ -69,9 +69,9 @@ class OpenAIEmbedder(Endpoint):
             if total is not None:
                 tokens[part.start : part.stop] = apportioned(total, [window.weight for window in asked])
 
-        requests = batches(found, max_inputs=self.batch, max_bytes=_REQUEST_BYTES)
-        await in_parallel(ask, requests, at_once=self.concurrency)
         weights, owners = [window.weight for window in found], [window.owner for window in found]
+        requests = batches(weights, max_inputs=self.batch, max_size=_REQUEST_BYTES)
+        await in_parallel(ask, requests, at_once=self.concurrency)
         together = averaged(vectors, weights=weights, owners=owners, count=len(texts))
         return Embedded(vectors=together, token_counts=_totals(found, tokens, len(texts)))
 

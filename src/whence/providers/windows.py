@@ -52,16 +52,16 @@ def _pieces(text: str, max_bytes: int) -> Iterator[str]:
     yield ahead
 
 
-def batches(found: Sequence[Window], *, max_inputs: int, max_bytes: int) -> Iterator[range]:
-    """Ranges of consecutive windows that go into one request each."""
+def batches(sizes: Sequence[int], *, max_inputs: int, max_size: int) -> Iterator[range]:
+    """Ranges of consecutive texts of these sizes that are embedded together. One that is too large is alone."""
     start, held = 0, 0
-    for n, window in enumerate(found):
-        if n > start and (n - start == max_inputs or held + window.weight > max_bytes):
+    for n, size in enumerate(sizes):
+        if n > start and (n - start == max_inputs or held + size > max_size):
             yield range(start, n)
             start, held = n, 0
-        held += window.weight
-    if start < len(found):
-        yield range(start, len(found))
+        held += size
+    if start < len(sizes):
+        yield range(start, len(sizes))
 
 
 def apportioned(total: int, weights: Sequence[int]) -> list[int]:

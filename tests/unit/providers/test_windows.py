@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.providers.connection import LONGEST_WAIT, may_pass, wait_after
-from whence.providers.windows import Window, apportioned, batches, even_spans, windows
+from whence.providers.windows import apportioned, batches, even_spans, windows
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=700)
 
@@ -44,16 +44,14 @@ def test_spans_are_even(length: int, limit: int) -> None:
 
 @given(weights=st.lists(st.integers(1, 50), max_size=40), inputs=st.integers(1, 9), most=st.integers(50, 120))
 def test_batches_hold_everything_once(weights: list[int], inputs: int, most: int) -> None:
-    found = [Window("", n, weight) for n, weight in enumerate(weights)]
-    parts = list(batches(found, max_inputs=inputs, max_bytes=most))
+    parts = list(batches(weights, max_inputs=inputs, max_size=most))
     assert [n for part in parts for n in part] == list(range(len(weights)))
     assert all(0 < len(part) <= inputs for part in parts)
     assert all(sum(weights[n] for n in part) <= most for part in parts)
 
 
 def test_a_window_over_the_limit_of_a_request_goes_alone() -> None:
-    found = [Window("", n, weight) for n, weight in enumerate((5, 500, 5))]
-    assert list(batches(found, max_inputs=9, max_bytes=100)) == [range(1), range(1, 2), range(2, 3)]
+    assert list(batches((5, 500, 5), max_inputs=9, max_size=100)) == [range(1), range(1, 2), range(2, 3)]
 
 
 @given(total=st.integers(1, 10_000), weights=st.lists(st.integers(1, 9000), min_size=1, max_size=50))
