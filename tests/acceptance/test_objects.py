@@ -87,7 +87,9 @@ async def test_objects_are_corrected_and_restored(
     traced = hosted.run("trace", "oauth 2.0", "--property=expiration").stdout
     assert "1 hour (rejected)" in traced
     assert "rejected by Ada: She knows" in traced
+    assert "\nscopes " in hosted.run("objects", "show", "oauth 2.0").stdout
     hosted.run("objects", "reject", "oauth 2.0", "--property=scopes")
+    assert "\nscopes " not in hosted.run("objects", "show", "oauth 2.0").stdout
     exclusive = ("objects", "reject", "oauth 2.0", "--property=scopes", f"--claim={uuid4()}")
     assert "exclude each other" in hosted.run(*exclusive, code=2).stderr
 

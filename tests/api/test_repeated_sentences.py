@@ -51,6 +51,41 @@ async def test_a_repeated_sentence_confirms_every_value_that_was_claimed_from_it
     require_sound(dsn)
 
 
+COPIED: list[tuple[str, str, dict[str, Any]]] = [
+    ("Elbbrücke", "Die Elbbrücke wurde 1912 eröffnet.", {"jahr": "1912"}),
+    ("Vertrag", "Der Vertrag endet am 31. Dezember 2027. Er ist bindend.", {"ende": "31. Dezember 2027"}),
+    ("Seine", "La Seine mesure 777 km.", {"longueur": "777 km"}),
+    ("Prado", "El Prado tiene 8000 obras.", {"obras": "8000"}),
+    ("Lena Fisk", "CEO Lena Fisk earns 90,000 euros.", {"pay": "90,000 euros"}),
+    ("REQ-1", "See REQ-1 for the limit of 30 seconds.", {"limit": "30 seconds"}),
+    ("Orbitech", "On Monday Orbitech sold 40 drones.", {"drones": "40"}),
+    ("Orbitech", "Orbitech CEO Lena Fisk resigned.", {"ceo": "Lena Fisk"}),
+    ("Orbitech", "Orbitech API keys expire after 30 days.", {"expiry": "30 days"}),
+    ("Heron", "Unless Heron fails, its 64 GB of memory suffice.", {"memory": "64 GB"}),
+    ("Heron", "Name: Heron\nMemory: 64 GB\nState: idle", {"memory": "64 GB", "state": "idle"}),
+    ("Heron", "# Heron\n\nMemory: 64 GB\nOwner: Ann Bell", {"memory": "64 GB", "owner": "Ann Bell"}),
+    (
+        "Heron",
+        "Heron is idle, said Ann. Its colour is red and its site is Bonn.",
+        {"colour": "red", "site": "Bonn"},
+    ),
+    ("Kestrel", "server,memory\nHeron,64 GB\nKestrel,32 GB", {"memory": "32 GB"}),
+    ("HERON", "NOTICE\n\nHERON WILL BE DOWN ON 3 MAY 2026.", {"down": "3 MAY 2026"}),
+    ("Joe Pell", "From: Ann Bell\nTo: Joe Pell\nSubject: Heron\n\nIt is down.", {}),
+    ("Leave", "Leave is paid. Leave must be requested two weeks ahead.", {"notice": "two weeks"}),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "said"), COPIED)
+async def test_a_copy_keeps_all_that_was_claimed_from_the_first(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str, *, name: str, text: str, said: dict[str, Any]
+) -> None:
+    first, _ = await read_both(by_hand, model, text, f"{text}\n\nA copy.", name=name, **said)
+    data_of(await by_hand.delete(f"{DOCUMENTS}/{first}"))
+    assert graph(dsn) == {f"Thing {name}": said}
+    require_sound(dsn)
+
+
 async def test_it_confirms_them_when_it_was_read_before(
     by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
 ) -> None:
@@ -85,6 +120,7 @@ async def test_a_sentence_about_another_object_repeats_nothing(
 
 YORK = {"name": "York", "inhabitants": 210_000}
 STEEL = {"name": "Harrow Steel", "employees": "412"}
+HERON = {"name": "Heron", "memory": "64 GB"}
 
 
 @pytest.mark.parametrize(
@@ -106,6 +142,10 @@ STEEL = {"name": "Harrow Steel", "employees": "412"}
         (STEEL, "Harrow Steel sacked 412.", False),
         (STEEL, "Harrow Steel Ltd employs 412 people.", True),
         (STEEL, "Harrow Steel has 412 employees.", True),
+        (HERON, "Heron lacks 64 GB of memory.", False),
+        (HERON, "Heron may have 64 GB of memory.", False),
+        (HERON, "Heron used to have 64 GB of memory.", False),
+        (HERON, "Heron, a server in Bonn, has 64 GB of memory.", True),
     ],
 )
 async def test_a_value_in_another_sentence_is_confirmed_only_if_it_states_the_same(
@@ -117,7 +157,11 @@ async def test_a_value_in_another_sentence_is_confirmed_only_if_it_states_the_sa
     *,
     is_confirmed: bool,
 ) -> None:
-    first = {"York": "York has 210,000 inhabitants.", "Harrow Steel": "Harrow Steel employs 412 people."}
+    first = {
+        "York": "York has 210,000 inhabitants.",
+        "Harrow Steel": "Harrow Steel employs 412 people.",
+        "Heron": "Heron has 64 GB of memory.",
+    }
     await read_both(by_hand, model, first[said["name"]], text, **said)
     (name,) = said.keys() - {"name"}
     assert (name in dict(rows(dsn, CONFIRMED))) is is_confirmed

@@ -72,6 +72,7 @@ INVENTED = [
     ("דוד לוי", "Its mayor is דוד לוי."),
     ("राम शर्मा", "Its mayor is राम शर्मा."),
     ("eBay", "Its largest firm is eBay."),
+    ("ada@mora.example", "Write to ada@mora.example."),
     ("forty thousand", "It has 40,000 inhabitants."),
     ("½", "Of its land, ½ is forest."),
     ("two weeks", "Its fair lasts 2 weeks."),
@@ -89,6 +90,9 @@ async def test_a_name_in_any_script_and_a_figure_in_words_are_invented_unless_th
 
 LOCK = "It raises the water in the upper lock."
 MILL = "Harrow Steel bought the old mill from Selby Works in 1990."
+DRUG = "It failed to reduce the blood pressure of older patients."
+VALVE = "The valve opens before the pump starts."
+BRUNNEN = "Die Pumpe fördert kein Wasser aus dem Brunnen in den Tank."
 SALES = "Sales of steel rose by 5 percent in 2020 and by 7 percent in 2021."
 
 
@@ -102,6 +106,10 @@ SALES = "Sales of steel rose by 5 percent in 2020 and by 7 percent in 2021."
         (MILL, "In 1990, Harrow Steel sold the mill to Selby Works", False),
         (MILL, "In 1990, Selby Works bought the mill from Harrow Steel", False),
         (MILL, "In 1990, the mill was bought by Harrow Steel from Selby Works", True),
+        (DRUG, "Failed to reduce the pressure of the blood of older patients", True),
+        (DRUG, "Reduces the blood pressure of older patients", False),
+        (VALVE, "The pump starts before the valve opens", False),
+        (BRUNNEN, "Fördert Wasser aus dem Brunnen in den Tank", False),
         (SALES, "Steel sales rose by 5 percent in 2020, 7 percent in 2021", True),
         (SALES, "Steel sales fell by 5 percent in 2020, 7 percent in 2021", False),
         (SALES, "Steel sales rose by 7 percent in 2020, 5 percent in 2021", False),

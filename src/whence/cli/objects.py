@@ -89,7 +89,8 @@ async def show(api: Api, *, object: str, project: str) -> None:  # noqa: A002 - 
             describe_place(newest),
             newest.schema_version,
         )
-        for name, (newest, *_) in found.sources.items()
+        for name, claims in found.sources.items()
+        for newest in [claim for claim in claims if not claim.rejected][:1]
     ]
     print_table(("PROPERTY", "VALUE", "FROM", "SCHEMA"), rows)
     if found.aliases:

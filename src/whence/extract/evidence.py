@@ -56,6 +56,7 @@ class ChunkEvidence:
         self._around: dict[str, str | None] = {}
         self._subjects: Subjects | None = None
         self._repeated: dict[str, Verdict | None] = {}
+        self._passages: dict[str | None, list[tuple[int, int]]] = {}
 
     def tell_apart(self, objects: Iterable[TypedName], mentions: Mentions) -> None:
         """From now on, words about one of these objects are no evidence for another of its type."""
@@ -79,7 +80,7 @@ class ChunkEvidence:
         return bool(of and self._subjects and self._subjects.is_about_another(at, of))
 
     def naming(self, known: KnownObject, others: Sequence[KnownObject] = ()) -> FoundQuote | None:
-        """The span of the object's name. A place inside a longer name, of one of the others, does not count.
+        """The span of the object's name. A place inside a longer name does not count, unless another chunk names it in the same sentence.
 
         A single word must have its capitals: "target" does not name Target.
         """
@@ -92,7 +93,10 @@ class ChunkEvidence:
         where = SearchableText(text) if longer else self._primary
         span = where.find(known.name, fits=where.is_whole_name)
         is_named = span and (is_distinctive(known.name) or known.name in (span.quote, fold(known.name)))
-        return span if is_named else None
+        if span and is_named:
+            return span
+        named = (each for each in self.claims if each.object_id == known.id and each.property_name == "name")
+        return next(filter(None, (self._repeating(each, each.quote) for each in named)), None)
 
     def states(self, value: Any, *, of: str) -> bool:
         """Whether the primary chunk has every part of the value. `of` is the name of its object."""
@@ -128,20 +132,35 @@ class ChunkEvidence:
         return self._primary.span(start, end) if end - start <= MAX_QUOTE else spans[0]
 
     def _repeating(self, claim: KnownClaim, of: str) -> FoundQuote | None:
-        """The quote of the claim in the same sentence about the object."""
+        """The quote of the claim where the chunk repeats the words from the object's name to it, or the same sentence about the object."""
+        within = self._verbatim(_passage(claim, of)) or self._same_sentence(claim, of)
+        places = self._primary.places(claim.quote) if within else ()
+        return next(
+            (
+                self._primary.span(*each)
+                for low, high in within
+                for each in places
+                if low <= each[0] and each[1] <= high
+            ),
+            None,
+        )
+
+    def _verbatim(self, passage: str | None) -> list[tuple[int, int]]:
+        """The places of a passage as whole sentences."""
+        if passage not in self._passages:
+            places = self._primary.places(passage) if passage else ()
+            self._passages[passage] = [each for each in places if self._sentences.around(*each) == each]
+        return self._passages[passage]
+
+    def _same_sentence(self, claim: KnownClaim, of: str) -> list[tuple[int, int]]:
         sentence = _said(claim)
         if sentence not in self._repeated:
             self._repeated[sentence] = match(sentence, [self._reading])[0]
         said = self._repeated[sentence]
         if said is None or self._subjects is None:
-            return None
+            return []
         low, high = self._sentences.around(said.start, said.end)
-        if not self._subjects.is_about(low, low, of, claim.property_name):
-            return None
-        places = self._primary.places(claim.quote)
-        return next(
-            (self._primary.span(*each) for each in places if low <= each[0] and each[1] <= high), None
-        )
+        return [(low, high)] if self._subjects.is_about(low, low, of, claim.property_name) else []
 
     def _confirming(self, part: Any, of: str, name: str, said: Said, *, is_named: bool) -> FoundQuote | None:
         is_long = len(words(written_plainly(part))) >= FEWEST_WORDS
@@ -345,6 +364,19 @@ class ChunkEvidence:
 def _said(claim: KnownClaim) -> str:
     """The sentence of the other chunk that states the value."""
     return _sentence(claim.text, claim.start, claim.end)
+
+
+def _passage(claim: KnownClaim, of: str) -> str | None:
+    """The sentences of the other chunk from the object's name to the claim."""
+    return _sentences_from(claim.text, of, claim.start, claim.end)
+
+
+@lru_cache(maxsize=1024)
+def _sentences_from(text: str, name: str, start: int, end: int) -> str | None:
+    sentences = Sentences(text)
+    low, high = sentences.around(start, end)
+    named = [at for at, _ in SearchableText(text).places(name) if at < high]
+    return text[slice(*sentences.around(min(low, named[-1]), high))] if named else None
 
 
 @lru_cache(maxsize=1024)  # a list has many elements from one sentence

@@ -1,7 +1,7 @@
 """Finds the sentence that a description was paraphrased from. Pure.
 
-The sentence has every figure and every name of the description, in the same order, most of its other words, and as many negations. No
-word stands in the place of another: "raises" is not "lowers". The words of the object's own name do not count: a description may
+The sentence has every figure and every name of the description, in the same order, most of its other words, and as many words that
+deny it or leave it open. No word stands in the place of another: "raises" is not "lowers". The words of the object's own name do not count: a description may
 repeat it where the text says "it". docs/benchmarks.md has the measurement.
 """
 
@@ -19,9 +19,14 @@ SHARED = 0.6
 """Minimum share of the description's content words that the sentence has."""
 _FEWEST = 3
 """Words of a description. Fewer say too little to tell where they come from."""
+# Words that deny a sentence or leave it open.
 _NOT = re.compile(
-    r"\b(?:no|not|never|none|nor|neither|nobody|nothing|without|cannot|hardly)\b|n['\u2019]t\b", re.IGNORECASE
+    r"\b(?:no|not|never|none|nor|neither|nobody|nothing|without|cannot|hardly|almost|nearly|fail(?:s|ed)?|lack(?:s|ed)?|lost|"
+    r"den(?:y|ies|ied)|refuse[sd]?|(?-i:may)|might|could|would|should|used to|former(?:ly)?|(?:less|more) than|"
+    r"nicht|nie|kein\w*|ohne|pas|jamais|sans|nunca|jamás|sin|non|mai|senza|niet|nooit|geen|zonder|não)\b|n['\u2019]t\b",
+    re.IGNORECASE,
 )
+_ADDRESS = re.compile(r"\w[@.]\w*[^\W\d]")
 _IF = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)
 _BY = re.compile(r"\bby(?: the)?\Z", re.IGNORECASE)
 
@@ -75,12 +80,15 @@ class Sentences:
 
 
 def names(text: str) -> list[str]:
-    """Words with a capital: "York", "eBay". Of the first one, its first letter only if it is alone: any text may begin with a capital."""
+    """Words with a capital, and addresses: "York", "eBay", "ada@mora.example".
+
+    Of the first word, its first letter counts only if it is alone: any text may begin with a capital.
+    """
     found = text.split()
     capitals = [[letter.isupper() for letter in word if letter.isalpha()] for word in found]
     if len(found) > 1:
         capitals[0] = capitals[0][1:]
-    return [word for word, some in zip(found, capitals, strict=True) if any(some)]
+    return [word for word, some in zip(found, capitals, strict=True) if any(some) or _ADDRESS.search(word)]
 
 
 def _agree(description: str, sentence: str, own: Collection[str]) -> bool:
@@ -117,11 +125,13 @@ def _is_in_order(some: list[str], all_of_them: list[str]) -> bool:
 
 
 def _is_replaced(one: list[str], other: list[str]) -> bool:
-    """Whether a single new word takes the place of others, or two passages take each other's place."""
-    changes = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
+    """Whether a single new word takes the place of others, two passages take each other's place, or most words change places."""
+    compared = SequenceMatcher(None, one, other, autojunk=False)
+    changes = compared.get_opcodes()
     pairs = [(one[a:b], other[c:d]) for change, a, b, c, d in changes if change == "replace"]
     added, left_out = Counter(one) - Counter(other), Counter(other) - Counter(one)
-    return any(
+    in_order = sum(block.size for block in compared.get_matching_blocks())
+    return 2 * in_order < sum(word in other for word in one) or any(
         min(sum(word in added for word in new), sum(word in left_out for word in old)) == 1
         or (old, new) in pairs
         for new, old in pairs

@@ -10,10 +10,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from whence.text.content_words import foreign_function_words
 from whence.text.names import fold, name_key
 from whence.text.word_lists import word_list
 
 _NO_NAME = frozenset(word_list("english", "before_names"))
+_FOREIGN = frozenset(foreign_function_words())
 _OF = frozenset(word_list("english", "inside_names"))
 _FORMS = frozenset(word_list("english", "legal_forms"))
 """Often left out at the end of a name."""
@@ -32,6 +34,7 @@ _CALLED = re.compile(r"(?:\bthe\s+[\"“„‘']|[\"“„‘']the\s+)([A-Z][^\"
 _STANDS_FOR = r"(?:\s*\(|,?\s+(?:is\s+)?(?:short|stands|stood|an\s+abbreviation)\s+(?:for|of)\s+)(?:the\s+)?"
 _CONTINUED = re.compile(rf"\s(?:of|for)\s(?:the\s)?{_WORD.pattern}")
 _YEAR = re.compile(r"\d{4}")
+_LINE = re.compile(r"[^\n]+")
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+|\n\s*\n")
 _PRONOUN = r"(?:\s{{0,9}}#[^\n]*\n){{0,6}}\s*({})\b"
 _IT, _HE_OR_SHE = re.compile(_PRONOUN.format("It|Its")), re.compile(_PRONOUN.format("He|She|His|Her"))
@@ -247,16 +250,19 @@ def capitalised(text: str) -> Iterator[_Run]:
 
 
 def name_places(text: str) -> list[tuple[int, int]]:
-    """The places of capitalised words side by side, without a number or legal form at the end: it belongs to no other name."""
+    """The places of capitalised words side by side in a line.
+
+    A function word at their start belongs to no name, and a number or legal form at their end to no other name.
+    """
     found = []
-    for run in capitalised(text):
-        words = run.words
-        while len(words) > 1 and (words[-1][0].isdigit() or words[-1].lower() in _FORMS):
-            words = words[:-1]
-        end = run.start
-        for word in words:
-            end = text.index(word, end) + len(word)
-        found.append((run.start, end))
+    for line in _LINE.finditer(text):
+        for run in capitalised(line[0]):
+            words = list(_WORD.finditer(line[0], run.start, run.end))
+            while len(words) > 1 and words[0][0].lower() in _FOREIGN:
+                del words[0]
+            while len(words) > 1 and (words[-1][0][0].isdigit() or words[-1][0].lower() in _FORMS):
+                del words[-1]
+            found.append((line.start() + words[0].start(), line.start() + words[-1].end()))
     return found
 
 

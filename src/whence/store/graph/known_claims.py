@@ -47,7 +47,7 @@ SELECT p.object_id, p.property_name, p.value, p.quote, c.text, p.start_offset, p
 FROM kb.object_provenance p
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
 WHERE p.project_id = %(project_id)s AND p.object_id = ANY(%(ids)s::uuid[]) AND p.chunk_id <> %(chunk_id)s
-  AND p.property_name <> 'name' AND p.is_grounded AND p.start_offset IS NOT NULL
+  AND p.is_grounded AND p.start_offset IS NOT NULL
   AND position(regexp_replace(lower(p.quote), '\\s+', ' ', 'g') IN regexp_replace(lower(%(text)s), '\\s+', ' ', 'g')) > 0
 LIMIT %(limit)s
 """
