@@ -16,9 +16,10 @@ from tests.api.chatting import (
     stock,
     timeless,
 )
-from tests.api.ingesting import ingest
+from tests.api.ingesting import ingest, upload
 from tests.chat_endpoint import ChatEndpoint
 from tests.graphs import say, thing
+from tests.pages import ROOT
 
 from whence.settings import Settings
 from whence.store import Store
@@ -39,6 +40,16 @@ async def test_the_sentence_that_answers_is_quoted_and_cited(stocked: httpx.Asyn
     assert told["model"] == "extractive"
     assert (told["promptEvalCount"], told["evalCount"]) == (None, None)
     assert all(citation["supported"] for citation in told["citations"])
+
+
+@pytest.mark.parametrize("name", ["columns.pdf", "columns-tagged.pdf"])
+async def test_a_quote_from_a_column_is_a_whole_sentence(client: httpx.AsyncClient, name: str) -> None:
+    await upload(client, name, (ROOT / "tests" / "files" / "made" / name).read_bytes())
+    told = await ask(client, "Why did repairs go over budget?")
+    quote = " ".join(told["citations"][0]["quote"].split())
+    assert quote.startswith("Repairs went over budget because the storm of 9 February tore the slates")
+    assert quote.endswith("the water reached the reading room.")
+    assert told["citations"][0]["supportLevel"] == "verbatim"
 
 
 @pytest.mark.parametrize(

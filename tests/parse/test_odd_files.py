@@ -165,7 +165,7 @@ async def test_a_web_page_without_menus_and_link_targets(read: Reader) -> None:
 
 
 MADE = Path(__file__).parents[1] / "files" / "made"
-"""Files by python-pptx 1.0, reportlab 5.1, Sphinx 9.0 and MkDocs with its theme Material."""
+"""Files by python-pptx 1.0, reportlab 5.1, Chromium 150, Sphinx 9.0 and MkDocs with its theme Material."""
 
 
 @pytest.mark.parametrize("name", ["birds.pptx", "birds.pptx.gz"])
@@ -191,6 +191,18 @@ async def test_hyphens_of_a_real_pdf(read: Reader) -> None:
         assert kept in text
     for joined in ("appendix;", "documentation"):
         assert joined in text
+
+
+async def test_paragraphs_of_a_real_pdf_with_tags(read: Reader) -> None:
+    text = (await read((MADE / "columns-tagged.pdf").read_bytes(), "columns.pdf")).text
+    blocks = [" ".join(block.split()) for block in text.split("\n\n")]
+    assert blocks[:2] == ["# Harbour library: report of the first quarter of the year", "## Spending"]
+    assert [block[:13] for block in blocks[2:]] == [
+        "The library s",
+        "The insurance",
+        "## Visitors",
+        "In the first ",
+    ]
 
 
 @pytest.mark.parametrize(

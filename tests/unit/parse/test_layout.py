@@ -46,7 +46,7 @@ def test_without_blocks_the_lines_stay() -> None:
 
 
 def test_the_order_may_be_another() -> None:
-    assert structured("left\nright", [LayoutBlock("right"), LayoutBlock("left")]) == "left\n\nright"
+    assert structured("Left\nRight", [LayoutBlock("Right"), LayoutBlock("Left")]) == "Left\n\nRight"
 
 
 @pytest.mark.parametrize("unwanted", ["\x02", "\x00", "\ufffe", "\x1f"])

@@ -8,6 +8,7 @@ text has the words of Arabic and Hebrew lines in reverse order.
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +33,9 @@ _BROKEN = re.compile("([^\\W_]+)[\ufffe\x02]([^\\W_]+)")
 """A word with the mark that pdfium leaves for a hyphen at a line's end."""
 _ENGLISH = 0.6
 """Least share of a document's words that are in the English list (docs/parsing.md)."""
+_OPEN = re.compile(r"[\w,]\Z")
+_FULL = 0.8
+"""Least length of a line whose sentence goes on, as a share of the next line's."""
 _SURE = 4
 _DEEPEST = 6
 
@@ -106,12 +110,23 @@ def structured(plain: str, blocks: Sequence[LayoutBlock]) -> str:
         if found < 0 or (block.is_item and not _LIST_MARK.match(lines[found])):
             continue
         at = found + 1
+        if not (block.level or block.is_item) and _continues(lines[:found], lines[found]):
+            continue
         gaps[found] = "\n"
         if block.level and (count := _spanned(keys, found, _key(block.text))):
             gaps[found], joined[found] = f"\n{'#' * min(block.level, _DEEPEST)} ", count
             at = found + count
             gaps.setdefault(at, "\n")
     return _laid_out(lines, gaps, joined)
+
+
+def _continues(above: Sequence[str], line: str) -> bool:
+    """Whether the line continues the sentence above it: kreuzberg splits paragraphs beside another column.
+
+    A much shorter line above is a heading or a page header.
+    """
+    full = bool(above) and len(above[-1]) >= _FULL * len(line)
+    return full and line[:1].islower() and bool(_OPEN.search(above[-1]))
 
 
 def _laid_out(lines: Sequence[str], gaps: dict[int, str], joined: dict[int, int]) -> str:
@@ -125,14 +140,20 @@ def _laid_out(lines: Sequence[str], gaps: dict[int, str], joined: dict[int, int]
 
 
 def _find(keys: Sequence[str], wanted: str, start: int) -> int:
-    """The next line that begins with these letters, else the first before `start`, as the order may differ; or -1."""
+    """The next line that begins with these letters, else the first before `start`, as the order may differ; or -1.
+
+    The letters may be of several lines: kreuzberg joins the lines of tagged PDFs.
+    """
     if not wanted:
         return -1
-    for places in (range(start, len(keys)), range(start)):
-        for place in places:
-            key = keys[place]
-            if key == wanted or (len(wanted) >= _SURE and key.startswith(wanted)):
-                return place
+    for place in chain(range(start, len(keys)), range(start)):
+        key, two = keys[place], "".join(keys[place : place + 2])
+        if (
+            key == wanted
+            or (len(wanted) >= _SURE and key.startswith(wanted))
+            or (len(key) >= _SURE and wanted.startswith(two))
+        ):
+            return place
     return -1
 
 
