@@ -257,6 +257,13 @@ async def test_spans_and_byte_ranges_of_a_text(client: httpx.AsyncClient) -> Non
             answer = await client.get(path, headers={"Accept": "text/plain", "Range": f"bytes={asked}"})
             assert (answer.status_code, answer.content) == (206, wanted)
             assert answer.headers["content-range"].endswith(f"/{len(whole)}")
+        for accepted in ("*/*", "application/json, text/plain", "text/*", ""):
+            answer = await client.get(path, headers={"Accept": accepted, "Range": "bytes=3-9"})
+            assert (answer.status_code, answer.content) == (206, whole[3:10])
+        answer = await client.get(path, headers={"Range": f"bytes={len(whole)}-"})
+        error_of(answer, 416, "RANGE_NOT_SATISFIABLE")
+        json = {"Accept": "application/json", "Range": "bytes=0-9"}
+        assert data_of(await client.get(path, headers=json)) == stored
         plain = {"Accept": "text/plain"}
         error_of(
             await client.get(path, headers={**plain, "Range": f"bytes={len(whole)}-"}),

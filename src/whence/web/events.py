@@ -62,6 +62,15 @@ class ClientConnection:
     def is_head(self) -> bool:
         return self.request.method == "HEAD"
 
+    @property
+    def is_for_a_range(self) -> bool:
+        return "range" in self.request.headers
+
+    def allows(self, media_type: str) -> bool:
+        """Also by a wildcard, or by naming no type at all."""
+        anything = ("*/*", media_type.split("/")[0] + "/*", media_type)
+        return any(map(self.accepts, anything)) or not self.request.headers.get("accept")
+
     def accepts(self, media_type: str) -> bool:
         return media_type in self.request.headers.get("accept", "").lower()
 

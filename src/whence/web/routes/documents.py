@@ -138,7 +138,7 @@ async def get_document_file(access: Reader, document_id: PathId, connection: Con
     responses={
         **documented(NotFound, RangeNotSatisfiable),
         200: {
-            "description": "As JSON, or with `Accept: text/plain` as plain text.",
+            "description": "As JSON, or as plain text with `Accept: text/plain` or `Range`.",
             "model": Success[DocumentText],
             "content": {"text/plain": {"schema": {"type": "string"}}},
         },
@@ -158,7 +158,7 @@ async def get_document_text(
 ) -> Response:
     """Get the text that the chunks are spans of, or the span from `start` to `end`, in code points.
 
-    It is streamed in parts. As plain text it also answers `Range` in bytes. If the document changes meanwhile, the answer breaks off.
+    It is streamed in parts. `Range` asks for bytes of the plain text, unless `Accept` excludes it. If the document changes meanwhile, the answer breaks off.
     """
     if end is not None and end < start:
         await access.document(document_id)  # an unknown document is 404 for any span
@@ -170,7 +170,7 @@ async def get_document_text(
             "The document has no text: it was not read yet, or could not be read; its `status` says which",
             details={"document_id": str(document_id)},
         )
-    if connection.prefers("text/plain"):
+    if connection.prefers("text/plain") or (connection.is_for_a_range and connection.allows("text/plain")):
         return text_as_it_is(store, span, connection.request.headers)
     return text_as_json(store, span)
 
