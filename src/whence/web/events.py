@@ -68,7 +68,7 @@ class ClientConnection:
 
     def allows(self, media_type: str) -> bool:
         """Also by a wildcard, or by naming no type at all."""
-        anything = ("*/*", media_type.split("/")[0] + "/*", media_type)
+        anything = ("*/*", media_type.split("/", maxsplit=1)[0] + "/*", media_type)
         return any(map(self.accepts, anything)) or not self.request.headers.get("accept")
 
     def accepts(self, media_type: str) -> bool:
