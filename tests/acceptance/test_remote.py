@@ -84,6 +84,8 @@ def test_a_folder_is_uploaded_asked_updated_and_pruned(here: Installation, proje
     assert here.run(*ingest).stdout.splitlines()[-1] == "3 ingested; 3 chunks."
     before = names(here, project)
     assert set(before) == {"lending.md", "sub/hours.md", "sub/lending.md"}
+    part = here.run("ingest", str(docs / "sub" / "hours.md"), "--project", project).stdout
+    assert part.splitlines()[0] == "✓ sub/hours.md: unchanged"
     assert {one["metadata"]["team"] for one in before.values()} == {"desk"}
     assert {one["chunking"]["strategy"] for one in before.values()} == {"paragraph"}
     said = here.run("search", "audiobooks lent days", "--project", project).stdout

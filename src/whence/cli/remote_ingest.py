@@ -119,7 +119,8 @@ class RemoteFeed:
         chunking = await self._chunking()
         for file in snapshot.found:
             document = known.get(origin_of(file.path))
-            yield await self._hand_in(file.name, self._file(file, document, chunking))
+            name = document["name"] if document else file.name
+            yield await self._hand_in(name, self._file(file, document, chunking))
         for url in self.wanted.urls:
             sent = self.api.client.ingest_url(
                 url, project=self.project, metadata=self.wanted.metadata, wait=False, **chunking
