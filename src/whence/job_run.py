@@ -4,16 +4,22 @@ An attempt takes the job under a run id, and every step checks that the job stil
 dead but lives on cannot write.
 """
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 from uuid import UUID, uuid4
 
 from whence.errors import BadInput, DocumentNotFound, ProjectNotFound, WhenceError
 from whence.models import Job, JobStage, JobType, now
 from whence.store import Store
 from whence.store.jobs import Progress
+
+T = TypeVar("T")
+
+_LOOK = 2.0
+"""Seconds between two looks at a job while a model works for it."""
 
 PAUSES = (2.0, 10.0, 60.0, 300.0)
 """Seconds between attempts that make no progress. The last attempt follows the last pause."""
@@ -86,6 +92,16 @@ class Run:
         if done > self.job.done:
             self.tries = 1
         self.job = replace(self.job, stage=stage, done=done, config=config)
+
+    async def unless_stale(self, work: Coroutine[Any, Any, T], *, total: int) -> T:
+        """The result of work on an embedding batch. Cancels it and raises `Stale` if the run loses the job meanwhile."""
+        working = asyncio.create_task(work)
+        try:
+            while not (await asyncio.wait((working,), timeout=_LOOK))[0]:
+                await self.at("embedding", done=self.job.done, total=total, by=self.store.jobs.progress)
+            return working.result()
+        finally:
+            working.cancel()
 
     def stop_here(self) -> None:
         if self.stopping():

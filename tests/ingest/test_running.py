@@ -233,6 +233,16 @@ async def test_a_cancelled_job_with_large_chunks_stops_as_soon(desk: Desk, endpo
     assert sum(map(len, seen(endpoint))) <= BATCH_CHARACTERS
 
 
+async def test_a_cancelled_job_does_not_wait_for_a_slow_model(desk: Desk, endpoint: Endpoint) -> None:
+    endpoint.default = gate = Gate()
+    receipt = await desk.hand_in(sentences(1))
+    running = asyncio.create_task(desk.run(receipt))
+    await asked(endpoint)
+    await desk.app.store.jobs.cancel(await desk.job(receipt))
+    assert (await running).status == "cancelled"
+    gate.open()
+
+
 async def test_a_deleted_document_leaves_nothing(desk: Desk, endpoint: Endpoint) -> None:
     endpoint.default = gate = Gate()
     receipt = await desk.hand_in(sentences(LONG))

@@ -205,7 +205,7 @@ class Ingest:
         for part in batches(sizes, max_inputs=BATCH, max_size=BATCH_CHARACTERS):
             run.stop_here()
             some = missing[part.start : part.stop]
-            embedded = await embedder.embed([text for _, text in some])
+            embedded = await run.unless_stale(embedder.embed([text for _, text in some]), total=total)
             batch = Batch.of([content for content, _ in some], embedded.token_counts, embedded.vectors)
             done += len(some)
             put = partial(self.store.staging.put_vectors, space_id=space.id, batch=batch)
