@@ -31,13 +31,19 @@ async def embed(embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
 
 
 async def embed_lacking(store: Store, embedders: Embedders, project_id: UUID) -> bool:
-    """Embeds some objects without a vector in the project's space; returns whether there were any."""
+    """Embeds some objects without a vector in the project's space; returns whether there were any.
+
+    An object that changed meanwhile gets no vector here: it is still lacking, or its writer stored one.
+    """
     space, _ = await store.vectors.spaces(project_id)
     lacking = await store.graph.objects.lacking(project_id, space.id, limit=_BATCH) if space else []
     if space and lacking:
-        vectors = await embed(embedders.of(space), [object_text(each) for each in lacking])
-        made = {each.id: vector for each, vector in zip(lacking, vectors, strict=True)}
-        await store.graph.objects.put_vectors(project_id, space.id, made)
+        texts = {each.id: object_text(each) for each in lacking}
+        vectors = dict(zip(texts, await embed(embedders.of(space), list(texts.values())), strict=True))
+        async with store.transaction() as tx:
+            now = await tx.graph.objects.lock(project_id, texts)
+            fitting = {each.id: vectors[each.id] for each in now if object_text(each) == texts[each.id]}
+            await tx.graph.objects.put_vectors(project_id, space.id, fitting)
     return bool(lacking)
 
 

@@ -213,7 +213,7 @@ async def test_a_deadlock_is_tried_again(store: Store, add_sample: AddSample) ->
         await retry_races(store._queries, attempt)
 
     await asyncio.gather(lock_both(a, b), lock_both(b, a))
-    assert attempts == 3
+    assert attempts >= 3  # the loser may lock its first object again before the winner wakes, and lose again
 
 
 async def test_races_are_not_tried_for_ever(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from whence.errors import ObjectNotFound
 from whence.models import GraphObject
 from whence.store.graph import aliases
 from whence.store.graph.claims import storable
+from whence.store.graph.locks import WantedLocks, find_these, lock_in_order
 from whence.store.graph.set_values import is_set
 from whence.store.halfvec import HalfVector, halfvec
 from whence.store.pool import PagedQuery, Queries, Row, Statements, reader, uuids
@@ -169,7 +170,7 @@ async def put_each_vector(
     space_id: UUID,
     vectors: Mapping[UUID, Sequence[float]],
 ) -> None:
-    """One statement for each, because the driver sends single vectors without conversion; by id, so that two writers cannot deadlock."""
+    """One statement for each, because the driver sends single vectors without conversion; by id, as everywhere."""
     common = {"project_id": project_id, "space_id": space_id}
     async with queries.joined() as tx:
         await tx.together(
@@ -202,6 +203,11 @@ class Objects(Statements):
         """The existing ones, ordered by id."""
         rows = await self._queries.all(SELECT_MANY, {"project_id": project_id, "ids": list(ids)})
         return [object_of(row) for row in rows]
+
+    async def lock(self, project_id: UUID, ids: Collection[UUID]) -> list[GraphObject]:
+        """Locks the existing ones until the transaction ends; returns them as they are now."""
+        await lock_in_order(self._queries, project_id, WantedLocks(objects=find_these(*ids)))
+        return await self.many(project_id, ids)
 
     async def named(
         self, project_id: UUID, name_keys: Iterable[str], *, text: str | None = None, limit: int = 100
@@ -305,7 +311,7 @@ class Objects(Statements):
     async def put_vectors(
         self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
     ) -> None:
-        """Objects that no longer exist are skipped."""
+        """Objects that no longer exist are skipped. The others must be locked: a new vector's foreign key locks its object."""
         await put_each_vector(self._queries, PUT_VECTOR, project_id, space_id, vectors)
 
     async def forget_vectors(self, project_id: UUID, ids: Collection[UUID]) -> None:
