@@ -169,6 +169,13 @@ def test_the_rest_of_a_refused_body_is_not_read_for_ever(server: Server) -> None
         assert send_until_refused(connection, part, most=100 * MB) < 50 * MB
 
 
+@pytest.mark.parametrize("start", [b"1;", b"1\r\nx\r\n0\r\nX-Trailer: "])
+def test_an_endless_head_of_a_chunk_ends_the_connection(server: Server, start: bytes) -> None:
+    with closing(server.connect()) as connection:
+        connection.sendall(server.head("POST /ingest/text HTTP/1.1", "Transfer-Encoding: chunked") + start)
+        assert send_until_refused(connection, b"x" * 65536, most=100 * MB) < 50 * MB
+
+
 def test_a_body_that_stops_coming_is_408(server: Server) -> None:
     with closing(server.connect()) as connection:
         connection.sendall(server.head("POST /ingest/text HTTP/1.1", "Content-Length: 1000") + b'{"text": "')

@@ -14,6 +14,7 @@ from whence.web.responses import NO_SNIFFING, failure
 
 _MAX_PIPELINE = 16
 _USER_TIMEOUT: int | None = getattr(socket, "TCP_USER_TIMEOUT", None)  # Linux
+_MOST_READ = 256 * 1024
 _MAX_DISCARDED = 16 * 1024 * 1024
 
 
@@ -48,6 +49,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self._unserved = 0
         """Bytes since the last head was complete that belong to no request being served."""
         self._received = 0
+        self._without_body = 0
+        """Bytes since a request began or a part of its body came: an unfinished head of a request or of a chunk."""
         self._timer: TimerHandle | None = None
         self._refusal: WhenceError | None = None
 
@@ -70,7 +73,10 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         began_before, self._received = self._in_head, self._unserved + len(data)
+        self._without_body += len(data)
         super().data_received(data)
+        if self._without_body > self._limits.headers + _MOST_READ and not self.transport.is_closing():
+            self._refuse(HeadersTooLarge())
         if self.transport.is_closing() or not (
             self._in_head or self.cycle is None or self.cycle.response_complete
         ):
@@ -84,8 +90,12 @@ class LimitedProtocol(HttpToolsProtocol):
         elif self._timer is None:
             self._await_head()
 
+    def on_body(self, body: bytes) -> None:
+        self._without_body = 0
+        super().on_body(body)
+
     def on_message_begin(self) -> None:
-        self._in_head, self._unserved = True, 0
+        self._in_head, self._unserved, self._without_body = True, 0, 0
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
