@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { drawLabels, type Labelled } from "../src/state/labels";
 
-const STYLE = { size: 12, font: "sans-serif", ink: "#000", ground: "#fff" };
+const STYLE = { size: 12, font: "sans-serif", ink: "#000", ground: "#fff", width: 100 };
 
 /** The labels that were drawn, with the left edge of each. */
 function drawn(nodes: Labelled[], selected: string | null): [string, number][] {
@@ -24,6 +24,13 @@ describe("labels of the graph", () => {
     expect(drawn([node("harbour", 0, 0), node("quay", 20, 5), node("pier", 20, 30)], null)).toEqual([
       ["harbour", 8],
       ["pier", 28],
+    ]);
+  });
+
+  test("one that the edge would cut is drawn left of its node, if it has room there", () => {
+    expect(drawn([node("harbour", 90, 0), node("a very long name", 90, 30)], null)).toEqual([
+      ["harbour", 40],
+      ["a very long name", 98],
     ]);
   });
 

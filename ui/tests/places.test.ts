@@ -101,12 +101,14 @@ test("a printed line is stretched to its box, upright or turned", () => {
 
 test("wrapped lines of a sentence belong together", () => {
   const text =
-    "Title\n\nRepairs went over budget because\nof the storm of 9 February, which\ntore off the roof. More.";
+    "Title\n\nRepairs went over budget because of the storm of 9\nFebruary, which\ntore off the roof. More.";
   const storm = text.indexOf("storm");
   const { start, end } = matchedSentence(text, [{ start: storm, end: storm + 5 }]);
   expect(unwrapped(text.slice(start, end))).toBe(
     "Repairs went over budget because of the storm of 9 February, which tore off the roof.",
   );
   expect(unwrapped("四万克\n朗，最后")).toBe("四万克朗，最后");
+  expect(unwrapped("1. Open the window of the hall\n2. Close it")).toContain("\n");
+  expect(unwrapped("Requirement: OAuth of the sign-in\nExpiration: 1 hour")).toContain("\n");
   expect(unwrapped("Requirement: OAuth\nExpiration: 1 hour")).toBe("Requirement: OAuth\nExpiration: 1 hour");
 });

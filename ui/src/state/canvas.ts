@@ -105,7 +105,8 @@ function open(graph: Graph, element: HTMLElement, latest: RefObject<Drawn>): Sig
   const ring = element.appendChild(document.createElement("div"));
   ring.className = "ring";
   sigma.on("afterRender", () => {
-    const style = { size: LABEL, font: "system-ui, sans-serif", ink: color, ground };
+    const { width } = sigma.getDimensions();
+    const style = { size: LABEL, font: "system-ui, sans-serif", ink: color, ground, width };
     if (layer) drawLabels(layer, labelled, latest.current?.selected ?? null, style);
     const at = latest.current?.selected ? sigma.getNodeDisplayData(latest.current.selected) : undefined;
     ring.hidden = at === undefined;

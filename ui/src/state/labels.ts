@@ -18,23 +18,27 @@ interface Style {
   ink: string;
   /** The colour behind the graph. */
   ground: string;
+  /** The width of the canvas, in pixels. */
+  width: number;
 }
 
-/** Draws the labels of a graph beside their nodes: that of the selected one first, and none over another. */
+/** Draws the labels of a graph right of their nodes, or left of them at the edge: that of the selected one first, and none over another. */
 export function drawLabels(
   context: CanvasRenderingContext2D,
   nodes: readonly Labelled[],
   selected: string | null,
-  { size, font, ink, ground }: Style,
+  { size, font, ink, ground, width }: Style,
 ): void {
   const drawn: Area[] = [];
   const isFirst = (one: Labelled): number => Number(one.key === selected);
   for (const node of nodes.toSorted((a, b) => isFirst(b) - isFirst(a))) {
     if (!node.label) continue;
     context.font = `${size}px ${font}`;
-    const left = node.x + Math.max(node.size, node.key === selected ? RING : 0) + GAP;
-    const right = left + context.measureText(node.label).width;
-    const area = { left, right, top: node.y - size / 2, bottom: node.y + size / 2 };
+    const away = Math.max(node.size, node.key === selected ? RING : 0) + GAP;
+    const long = context.measureText(node.label).width;
+    const isCut = node.x + away + long > width && node.x - away >= long;
+    const left = isCut ? node.x - away - long : node.x + away;
+    const area = { left, right: left + long, top: node.y - size / 2, bottom: node.y + size / 2 };
     if (drawn.some((other) => overlap(area, other))) continue;
     drawn.push(area);
     // A rim in the colour of the ground keeps the words readable over edges and nodes.

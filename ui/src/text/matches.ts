@@ -17,8 +17,12 @@ export function matchedSentence(content: string, highlights: readonly Range[]): 
   return best;
 }
 
-/** A line that ends within a sentence: the next begins with a small letter, or with one of a script without case. */
-const WRAPPED = /(?<=[\p{L}\p{N},，、])\n(?=[\p{Ll}\p{Lo}])/gu;
+/**
+ * A line that ends within a sentence: the next begins with a small letter, or with one of a script without case. After a
+ * longer line it may begin with a capital or a figure, but not with "1. " or "Key: ".
+ */
+const WRAPPED =
+  /(?<=[\p{L}\p{N},，、])\n(?=[\p{Ll}\p{Lo}])|(?<=[^\n]{19}[\p{L}\p{N},])\n(?=[\p{Lu}\p{N}])(?!\d+[.)]\s|[^\n.,]{1,40}:\s)/gu;
 
 /** A text with its wrapped lines joined: by a blank, or by nothing in scripts that have none. */
 export function unwrapped(text: string): string {
@@ -30,17 +34,11 @@ export function unwrapped(text: string): string {
 /** Sentences and lines of a text, without the white space around them. */
 function sentencesOf(points: readonly string[]): Range[] {
   const found: Range[] = [];
+  // Joined lines keep the number of code points.
+  const joined = [...points.join("").replace(WRAPPED, " ")];
   let start = 0;
-  points.forEach((point, i) => {
-    const next = points[i + 1];
-    if (
-      point === "\n" &&
-      points
-        .slice(i - 1, i + 2)
-        .join("")
-        .search(WRAPPED) >= 0
-    )
-      return;
+  joined.forEach((point, i) => {
+    const next = joined[i + 1];
     const ends = /[.!?]/.test(point) ? next === undefined || /\s/.test(next) : /[\n。！？]/.test(point);
     if (!ends && next !== undefined) return;
     found.push(trimmed(points, start, i + 1));
