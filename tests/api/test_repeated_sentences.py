@@ -146,6 +146,7 @@ HERON = {"name": "Heron", "memory": "64 GB"}
         (HERON, "Heron may have 64 GB of memory.", False),
         (HERON, "Heron used to have 64 GB of memory.", False),
         (HERON, "Heron, a server in Bonn, has 64 GB of memory.", True),
+        (HERON, "Heron comes with 64 GB RAM.", True),
     ],
 )
 async def test_a_value_in_another_sentence_is_confirmed_only_if_it_states_the_same(

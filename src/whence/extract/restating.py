@@ -1,7 +1,8 @@
 """Decides whether a sentence states a known value as the sentence does that it was claimed from. Pure.
 
-The sentence has a word of the other, or of the property's name, beside the value. Words before the object's name must not change who is
-meant ("a rival of York"), nor who says so ("It is a myth that York ..."). docs/benchmarks.md has the measurement.
+The sentence names the object, or has a word of the other sentence or of the property's name beside the value; a bare number needs such
+a word in any case. Words before the object's name must not change who is meant ("a rival of York"), nor who says so ("It is a myth
+that York ..."). docs/benchmarks.md has the measurement.
 """
 
 import re
@@ -53,7 +54,8 @@ def is_restated(
     before = {*words(said.sentences)}
     is_shared = not before.union(words(said.labels)).isdisjoint(words(" ".join(beside)))
     has_no_more = bool(before) and before <= inside
-    return is_long or is_shared or has_no_more or all(_is_in(each, own) for each in near)
+    is_telling = bool(names) and not _NUMBER.fullmatch(sentence, *value)
+    return is_long or is_telling or is_shared or has_no_more or all(_is_in(each, own) for each in near)
 
 
 def _is_joined(

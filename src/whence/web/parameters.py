@@ -55,12 +55,6 @@ class CursorRequest(PageRequest):
 
     after: After = None
 
-    def __post_init__(self) -> None:
-        if self.after is not None and self.offset:
-            raise InvalidParameter.of(
-                "offset", provided=self.offset, expected="0 or absent where after is given"
-            )
-
     @property
     def fetched(self) -> int:
         """One more than the page has, to see whether there are more: the place in the list is not known."""
