@@ -10,9 +10,9 @@ a boolean or a choice of the schema may be an interpretation: it is accepted wit
 object's name. The context is the other chunks and the other known objects in the prompt. Items of lists and properties of
 relationships are judged one by one.
 
-Confirmation. Without a mention in the reply, the chunk becomes a further source of a known object that it names, of a known value whose
-sentence it repeats, and of one that it states in a sentence about the object: a specific one in similar words, or one of three content words. The same holds for a known relationship if the
-chunk repeats the words of another that states it. A proposal without an `id` may also confirm a
+Confirmation. Without a mention in the reply, the chunk becomes a further source of a known object that it names, and of a known value
+whose sentence it repeats. A sentence about the object also confirms a specific value, or one of three content words. A known
+relationship is confirmed if the chunk repeats the words of another that states it. A proposal without an `id` may also confirm a
 common word that the chunk has. A confirmation repeats the known value and changes nothing now, but may outlive the first source.
 
 Reading again. What the chunk claimed before, and its text still has, counts as read again. What it does not have is withdrawn if the

@@ -53,7 +53,8 @@ def withdraw_ties(
 ) -> tuple[TieKey, ...]:
     """The earlier relationships of seen objects that the reply does not repeat, and that the text does not have.
 
-    The text has a relationship if it has its quote, and the quote more than the two names, or if it mentions both ends and has the words of its type.
+    The text has a relationship if it has its quote, unless the quote is only the two names. It also has it if it mentions both ends and
+    has the words of its type.
     """
     by_id = {each.id: each for each in seen}
 

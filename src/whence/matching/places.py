@@ -1,7 +1,7 @@
 """Finds the place where a passage says a sentence: the same content words in the same order. Pure.
 
-Only a clause may have moved. A part of a sentence counts only if it is a main clause, bounded
-by the ends of the sentence, a semicolon, or a comma with "and" or "but": no condition, exception or speaker can be left out.
+A clause may have moved. A part of a sentence counts only if it is a main clause, bounded by the ends of the sentence, a semicolon, or a
+comma with "and" or "but": no condition, exception or speaker can be left out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -85,7 +85,7 @@ def without_origin(sentence: str) -> str:
 
 
 def is_turn(word: str) -> bool:
-    """Whether no clause may begin with it that is left out: "…, but only on Sundays"."""
+    """Whether a clause that begins with it may not be left out: "…, but only on Sundays"."""
     return word in _TURNS or word.endswith(_ADVERBS)
 
 

@@ -205,6 +205,8 @@ class Search:
         if self._reranker is None:
             return ranked, ()
         first = [(scored, found) for scored in ranked[:_RERANKED] if (found := reading.get(scored.chunk_id))]
+        if not first:
+            return ranked, ()
         try:
             scores = await self._reranker.rerank(
                 question.query, [found.chunk["content"] for _, found in first]
