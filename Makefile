@@ -18,7 +18,7 @@ fill_venv = $(BIN)/python -m venv --without-pip $(1) && { $(BIN)/uv pip install 
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-clients clients-table test-lightrag lightrag-exchange check format test-histories soak bench bench-chunking bench-embedding bench-ingest bench-search bench-peers bench-extract bench-ui demo docs http-docs reference-vectors client ui ui-check audit sbom wheel lock clean
+.PHONY: help setup run test test-clients clients-table test-lightrag lightrag-exchange check format test-histories soak bench bench-chunking bench-embedding bench-ingest bench-search bench-peers bench-extract bench-ui pictures demo docs http-docs reference-vectors client ui ui-check audit sbom wheel lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -143,6 +143,10 @@ bench-extract: $(VENV)/.dev ## measure what extraction with context is worth, an
 bench-ui: $(VENV)/.dev ## measure the web pages in Chromium: script, first words, highlighted page, long list, large graph
 	@$(build_pages)
 	@$(BIN)/python -m benchmarks.ui
+
+pictures: $(VENV)/.dev ## take the pictures of the web pages in docs/images, in Chromium
+	@$(build_pages)
+	@$(BIN)/python -m tools.pictures
 
 demo: $(VENV)/.run ## load a demo document, show the chunk API with curl's requests, grow a graph, ask, write an evidence file
 	@$(BIN)/python examples/demo.py

@@ -54,17 +54,18 @@ class Served:
 
 
 @contextmanager
-def serving() -> Iterator[Served]:
+def serving(*arguments: str, data_dir: Path | None = None) -> Iterator[Served]:
     """`whence serve` as a user starts it, on a free port."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = str(data_dir or temporary)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("WHENCE_")}
         environment["WHENCE_DATA_DIR"] = folder
         environment.pop(
             "PYTHONDONTWRITEBYTECODE", None
         )  # compiled code is what everyone runs from the second start on
-        log = Path(folder) / "serve.log"
+        log = Path(temporary) / "serve.log"
         with log.open("wb") as out:
-            command = [str(WHENCE), "serve", "--port", "0"]
+            command = [str(WHENCE), "serve", "--port", "0", *arguments]
             process = subprocess.Popen(command, env=environment, stderr=out)
         try:
             while not (found := re.search(r"serves http://127\.0\.0\.1:(\d+)", log.read_text())):

@@ -20,7 +20,18 @@ from benchmarks.retrieval import DATA, Brief, Quality, quality
 from whence.app import App
 from whence.settings import Settings
 
-PARTS = ("quality", "typos", "projects", "sizes", "growth", "peers", "chat", "citations", "support")
+PARTS = (
+    "quality",
+    "typos",
+    "projects",
+    "sizes",
+    "growth",
+    "workers",
+    "peers",
+    "chat",
+    "citations",
+    "support",
+)
 Part = Callable[[], list[Result]]
 GROWING = (10_000, 100_000, 1_000_000)
 
@@ -106,6 +117,7 @@ def main() -> None:
         "projects": lambda: speed.projects(options.rounds),
         "sizes": lambda: speed.sizes(options.sizes, options.rounds)[0],
         "growth": lambda: growth(options),
+        "workers": lambda: speed.workers(options.sizes[0], options.rounds),
         "peers": lambda: beside.peers_in_turns(
             options.sizes[-1], options.rounds, first=options.first, keep=options.keep, names=options.stores
         ),

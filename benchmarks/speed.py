@@ -5,25 +5,42 @@ blocking psycopg. What a model takes to embed a question is not in it.
 """
 
 import asyncio
+import re
 import statistics
+import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from itertools import pairwise
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import cycle, pairwise
+from pathlib import Path
 from typing import Literal
 from uuid import UUID
 
-from benchmarks.invention import DIMENSIONS, Bench, Vectors, on_a_database
+import orjson
+import uvloop
+from benchmarks.chunk_api import Served, serving
+from benchmarks.invention import DIMENSIONS, Bench, Vectors, on_a_database, opened
 from benchmarks.results import Result
+from benchmarks.wire import Client, get, length_of, post, respond
 
 from whence.models import Filters
-from whence.search import Question
+from whence.providers import Embedders
+from whence.providers.minilm import MiniLMEmbedder
+from whence.search import Question, Search
 from whence.search.vectors import SWITCH, VectorLeg
+from whence.settings import Settings
 from whence.store.halfvec import halfvecs
+from whence.store.postgres import EmbeddedPostgres
 
 MOST = 1.5
 """Times the bare SQL."""
 RECALL = 0.95
 _WARM = 5
+_CLIENTS, _BURSTS, _BURST = 16, 5, 4.0
+"""Clients at once, and bursts of so many seconds for each server."""
+_PROCESS = re.compile(rb"x-request-id: ([0-9a-f]{24})", re.IGNORECASE)
+"""The part of a request's id that the server's process gives to all its requests."""
 _SETTLED = 5.0
 """Seconds after the first searches, in which small projects come into memory."""
 
@@ -173,3 +190,101 @@ def _growth(small: tuple[int, float], large: tuple[int, float]) -> Result:
         target=f"<= {most:.0f} x",
         met=times <= most,
     )
+
+
+def workers(size: int, rounds: int) -> list[Result]:
+    """Searches of one project over HTTP, by `whence serve` with one process and with two, in turns."""
+    with tempfile.TemporaryDirectory() as folder:
+        data_dir = Path(folder)
+        with (
+            serving(data_dir=data_dir) as one,
+            serving("--workers", "2", data_dir=data_dir) as two,
+            EmbeddedPostgres.start(data_dir) as attached,
+        ):
+
+            async def work(bench: Bench) -> list[Result]:
+                return await _over_http(bench, {1: one, 2: two}, size, rounds)
+
+            return uvloop.run(opened(attached.dsn, work, DIMENSIONS))
+
+
+async def _over_http(bench: Bench, served: Mapping[int, Served], size: int, rounds: int) -> list[Result]:
+    space = await bench.store.vectors.ensure_space(
+        provider=MiniLMEmbedder.provider, model=MiniLMEmbedder.model, dimensions=DIMENSIONS
+    )
+    project_id = await replace(bench, space=space).project("small", size)
+    bench.conn.execute("VACUUM ANALYZE")
+    questions = [bench.invention.question() for _ in range(rounds)]
+    bodies = [{"query": text, "projectId": project_id, "floor": False} for text in questions]
+    requests = [post("/api/v1/search", orjson.dumps(body)) for body in bodies]
+    label = f"search over HTTP, {size:,} chunks"
+    async with Embedders(Settings()) as embedders:
+        embedder = embedders.of(space)
+        search = Search(bench.store, embedders, memory=Settings().search_memory_mb * 1024 * 1024)
+        client = Client(served[1].port)
+        taken: tuple[list[float], ...] = ([], [], [])
+        for turn in range(2 * rounds):  # the first time, the project comes into memory
+            marks = [time.perf_counter()]
+            client.ask(requests[turn % rounds])
+            marks.append(time.perf_counter())
+            await search.find(project_id, Question(query=questions[turn % rounds], floor=False))
+            marks.append(time.perf_counter())
+            await embedder.embed([questions[turn % rounds]])
+            marks.append(time.perf_counter())
+            for times, (began, ended) in zip(taken, pairwise(marks), strict=True):
+                times.append(ended - began)
+        await search.aclose()
+    http, here, embedding = (statistics.median(times[rounds:]) * 1e3 for times in taken)
+    rates = await _searches_per_second(served, requests)
+    return [
+        Result(
+            what=f"{label}, one at a time",
+            figure=f"{http:.1f} ms; in this process {here:.1f} ms, embedding the question {embedding:.1f} ms of it",
+        ),
+        *(
+            Result(what=f"{label}, {_CLIENTS} clients, --workers {count}", figure=f"{rate:.0f}/s")
+            for count, rate in rates.items()
+        ),
+    ]
+
+
+async def _searches_per_second(served: Mapping[int, Served], requests: Sequence[bytes]) -> dict[int, float]:
+    """The median burst of each server, after a first one that does not count."""
+    clients = {count: await _connected(one.port, count) for count, one in served.items()}
+    rates: dict[int, list[float]] = {count: [] for count in served}
+    for _ in range(_BURSTS + 1):
+        for count, connections in clients.items():
+            until, asked = time.perf_counter() + _BURST, cycle(requests)
+            done = await asyncio.gather(*(_ask(*connection, asked, until) for connection in connections))
+            rates[count].append(sum(done) / _BURST)
+    return {count: statistics.median(found[1:]) for count, found in rates.items()}
+
+
+async def _ask(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, asked: Iterator[bytes], until: float
+) -> int:
+    """One client, which asks one question after the other."""
+    answered = 0
+    while time.perf_counter() < until:
+        status, _ = await respond(reader, writer, next(asked))
+        assert status == 200
+        answered += 1
+    return answered
+
+
+async def _connected(port: int, processes: int) -> list[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """Connections, as many to each process of a server."""
+    found: dict[bytes, list[tuple[asyncio.StreamReader, asyncio.StreamWriter]]] = defaultdict(list)
+    share = _CLIENTS // processes
+    while sum(map(len, found.values())) < share * processes:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(get("/healthz"))
+        head = await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(length_of(head))
+        process = _PROCESS.search(head)
+        assert process is not None
+        if len(found[process[1]]) < share:
+            found[process[1]].append((reader, writer))
+        else:
+            writer.close()
+    return [connection for some in found.values() for connection in some]

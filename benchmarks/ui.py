@@ -113,7 +113,7 @@ async def large_graph(page: Page, url: str, objects: int) -> float:
     await page.route("**/api/v1/graph/outline?*", lambda route: route.fulfill(body=body))
     await page.goto(f"{url}/graph")
     await page.wait_for_selector(".canvas canvas")
-    await page.wait_for_timeout(8000)  # the worker finds the places meanwhile
+    await page.wait_for_selector(".canvas[aria-busy=false]")  # the worker has found the places
     frames = asyncio.create_task(page.evaluate(_FRAMES))
     await page.mouse.move(600, 400)
     await page.mouse.down()

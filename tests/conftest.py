@@ -1,10 +1,12 @@
 """Real Postgres for every test that stores: one server for each test process, one cloned database for each test."""
 
 import asyncio
+import fcntl
 import gc
 import os
+import shutil
 import signal
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -26,6 +28,7 @@ from whence.store.postgres import EmbeddedPostgres
 from whence.web.server import create_app
 
 TEMPLATE = "whence_template"
+"""A migrated database that tests get copies of."""
 
 # Many tests start processes of their own, which would each compile every module anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -73,24 +76,36 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-@pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
-    with EmbeddedPostgres.start(tmp_path_factory.mktemp("postgres")) as server:
+def make_once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that all test processes copy and none changes. The first one makes it, the others wait."""
+    shared = tmp_path_factory.getbasetemp()
+    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
+    place = shared / name
+    with (shared / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not place.exists():
+            make(tmp := tmp_path_factory.mktemp(name))
+            tmp.rename(place)
+    return place
+
+
+def make_cluster(folder: Path) -> None:
+    """The files of a server with the template."""
+    with EmbeddedPostgres.start(folder) as server:
         with psycopg.connect(server.bootstrap_dsn, autocommit=True) as conn:
             # These databases live for one test. Tests of crashes start servers of their own.
             for name in ("fsync", "full_page_writes", "synchronous_commit"):
                 conn.execute(f"ALTER SYSTEM SET {name} = off")
-            conn.execute("SELECT pg_reload_conf()")
-        yield server
+            conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(TEMPLATE)))
+        asyncio.run(upgrade(make_conninfo(server.bootstrap_dsn, dbname=TEMPLATE)))
 
 
 @pytest.fixture(scope="session")
-def template(postgres: EmbeddedPostgres) -> str:
-    """A migrated database that every test gets a copy of."""
-    with psycopg.connect(postgres.bootstrap_dsn, autocommit=True) as conn:
-        conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(TEMPLATE)))
-    asyncio.run(upgrade(make_conninfo(postgres.bootstrap_dsn, dbname=TEMPLATE)))
-    return TEMPLATE
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
+    made = make_once(tmp_path_factory, "cluster", make_cluster)
+    copy = shutil.copytree(made, tmp_path_factory.mktemp("postgres") / "data")
+    with EmbeddedPostgres.start(copy) as server:
+        yield server
 
 
 @pytest.fixture
@@ -100,15 +115,15 @@ def empty_dsn(postgres: EmbeddedPostgres) -> Iterator[str]:
 
 
 @pytest.fixture
-def dsn(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
+def dsn(postgres: EmbeddedPostgres) -> Iterator[str]:
     """A database with the current schema."""
-    yield from make_database(postgres, template)
+    yield from make_database(postgres, TEMPLATE)
 
 
 @pytest.fixture(scope="module")
-def shared_dsn(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
+def shared_dsn(postgres: EmbeddedPostgres) -> Iterator[str]:
     """A database for all tests of a module, each of which has projects of its own or empties it."""
-    yield from make_database(postgres, template)
+    yield from make_database(postgres, TEMPLATE)
 
 
 def make_database(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:

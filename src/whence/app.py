@@ -4,26 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from whence.background import BackgroundWork
-from whence.chat import Answerer, Chat, ModelAnswerer
 from whence.errors import WhenceError
-from whence.evidence import Evidence
-from whence.extract.curating import Curator
-from whence.extract.extractors import Extractor, Extractors, ModelExtractor, offered_extractors
-from whence.extract.run import Extraction
-from whence.extract.scheduling import Orders, Prices
-from whence.fetch import FetchRules
-from whence.ingest import Inbox, Ingest, Receiver, Remover, Room, Visitor, cancel_ingest
-from whence.lightrag import LightragServers
-from whence.models import ExtractorName, Job
-from whence.offline import answerer
-from whence.offline.extractor import RulesExtractor
 from whence.parse import Limits, Parser
 from whence.providers import ChatModel, Embedders, open_chat_model, open_reranker
 from whence.search import Search
-from whence.search.background import Calibrator
 from whence.settings import Settings
 from whence.store import Store
 from whence.store.migrations import status, upgrade
@@ -31,29 +19,36 @@ from whence.store.originals import Originals
 from whence.store.postgres import KeptPostgres
 from whence.store.storage import Storage
 
+# The rest is loaded where it is needed: a command that only searches does without.
 if TYPE_CHECKING:
+    from whence.chat import Answerer, Chat
     from whence.conversations import ConversationService
+    from whence.evidence import Evidence
+    from whence.extract.curating import Curator
+    from whence.extract.extractors import Extractor, Extractors
+    from whence.extract.run import Extraction
+    from whence.extract.scheduling import Orders
+    from whence.ingest import Inbox, Ingest, Receiver, Remover, Visitor
+    from whence.models import ExtractorName, Job
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class App:
+    """The services of an installation. Without slots: some services are made when they are first used, and kept."""
+
     settings: Settings
     dsn: str
     store: Store
     storage: Storage
-    inbox: Inbox
     parser: Parser
+    page_reader: Parser
     previewer: Parser
     """A parser of its own with small limits, so that previews never hold up ingest."""
     embedders: Embedders
     search: Search
-    evidence: Evidence
     background: BackgroundWork
     chat_model: ChatModel | None
     """None if no endpoint is configured."""
-    answerer: Answerer
-    other_extractors: Mapping[ExtractorName, Extractor]
-    """Extractors that need no endpoint: the rules, and those from other distributions."""
 
     @classmethod
     @asynccontextmanager
@@ -84,30 +79,55 @@ class App:
             stack.push_async_callback(search.aclose)
             originals = Originals.open(settings.storage_url, settings.data_dir)
             limits = Limits.of(settings)
-            page_reader = await stack.enter_async_context(Parser(replace(limits, processes=1)))
+            if settings.answerer is not None:
+                choose_answerer(settings, chat_model)  # raises SettingsError
             yield cls(
                 settings=settings,
                 dsn=dsn,
                 store=store,
                 storage=Storage(originals, store.inventory),
-                inbox=Inbox(settings.data_dir / "incoming", limit=settings.max_upload_mb * 1024 * 1024),
                 parser=await stack.enter_async_context(Parser(limits)),
+                page_reader=await stack.enter_async_context(Parser(replace(limits, processes=1))),
                 previewer=await stack.enter_async_context(Parser(Limits.of_previews(settings))),
                 embedders=embedders,
                 search=search,
-                evidence=Evidence(store, originals, page_reader),
                 background=background,
                 chat_model=chat_model,
-                answerer=choose_answerer(settings, chat_model),
-                other_extractors={"rules": RulesExtractor(), **offered_extractors()},
             )
 
     @property
     def originals(self) -> Originals:
         return self.storage.originals
 
+    @cached_property
+    def inbox(self) -> "Inbox":
+        from whence.ingest import Inbox
+
+        return Inbox(self.settings.data_dir / "incoming", limit=self.settings.max_upload_mb * 1024 * 1024)
+
+    @cached_property
+    def evidence(self) -> "Evidence":
+        from whence.evidence import Evidence
+
+        return Evidence(self.store, self.originals, self.page_reader)
+
+    @cached_property
+    def answerer(self) -> "Answerer":
+        return choose_answerer(self.settings, self.chat_model)
+
+    @cached_property
+    def other_extractors(self) -> "Mapping[ExtractorName, Extractor]":
+        """Extractors that need no endpoint: the rules, and those from other distributions."""
+        from whence.extract.extractors import offered_extractors
+        from whence.offline.extractor import RulesExtractor
+
+        return {"rules": RulesExtractor(), **offered_extractors()}
+
     @property
-    def chat(self) -> Chat:
+    def chat(self) -> "Chat":
+        from whence.chat import Chat
+        from whence.lightrag import LightragServers
+
         verify = self.settings.verify == "on"
         return Chat(
             self.store,
@@ -121,24 +141,34 @@ class App:
 
     @property
     def conversations(self) -> "ConversationService":
-        from whence.conversations import ConversationService  # one-shot commands do without
+        from whence.conversations import ConversationService
 
         return ConversationService(self.store, self.chat)
 
     @property
-    def receiver(self) -> Receiver:
+    def receiver(self) -> "Receiver":
+        from whence.ingest import Receiver
+
         return Receiver(self.store, self.storage)
 
     @property
-    def visitor(self) -> Visitor:
+    def visitor(self) -> "Visitor":
+        from whence.fetch import FetchRules
+        from whence.ingest import Visitor
+
         return Visitor(self.receiver, self.inbox, FetchRules.of(self.settings))
 
     @property
-    def remover(self) -> Remover:
+    def remover(self) -> "Remover":
+        from whence.ingest import Remover
+
         return Remover(self.store, self.storage)
 
     @property
-    def ingest(self) -> Ingest:
+    def ingest(self) -> "Ingest":
+        from whence.ingest import Ingest, Room
+        from whence.search.background import Calibrator
+
         # Large texts in memory may together have as many characters as the largest single text.
         room = Room(Limits.of(self.settings).text)
         return Ingest(
@@ -152,11 +182,16 @@ class App:
         )
 
     @property
-    def orders(self) -> Orders:
+    def orders(self) -> "Orders":
+        from whence.extract.scheduling import Orders, Prices
+
         return Orders(self.store, self.extractors, Prices.of(self.settings))
 
     @property
-    def extraction(self) -> Extraction:
+    def extraction(self) -> "Extraction":
+        from whence.extract.run import Extraction
+        from whence.extract.scheduling import Prices
+
         return Extraction(
             store=self.store,
             embedders=self.embedders,
@@ -166,28 +201,34 @@ class App:
         )
 
     @property
-    def curator(self) -> Curator:
+    def curator(self) -> "Curator":
+        from whence.extract.curating import Curator
+
         return Curator(self.store, self.embedders)
 
     @property
-    def extractors(self) -> Extractors:
+    def extractors(self) -> "Extractors":
+        from whence.extract.extractors import Extractors, ModelExtractor
+
         model = None if self.chat_model is None else ModelExtractor.of(self.settings, self.chat_model)
         return Extractors(model=model, others=self.other_extractors)
 
-    async def retry(self, job: Job) -> Job:
+    async def retry(self, job: "Job") -> "Job":
         """Queue a failed or cancelled job again; it resumes after its last finished step."""
         return await (self.orders if job.type == "extraction" else self.receiver).retry(job)
 
-    async def cancel(self, job: Job) -> Job:
+    async def cancel(self, job: "Job") -> "Job":
         """Cancel the job. The worker stops at its next step and a displaced extraction resumes."""
-        return await (
-            self.store.jobs.cancel(job) if job.type == "extraction" else cancel_ingest(self.store, job)
-        )
+        if job.type == "extraction":
+            return await self.store.jobs.cancel(job)
+        from whence.ingest import cancel_ingest
+
+        return await cancel_ingest(self.store, job)
 
     @asynccontextmanager
     async def working(self) -> AsyncIterator[None]:
         """Run a worker in this process while the block runs. Raises `StorageMismatch` before it takes any task."""
-        from whence.jobs import Duties, working  # loads the queue's library, which a search does not need
+        from whence.jobs import Duties, working
 
         await self.storage.check()
         duties = Duties(
@@ -222,8 +263,11 @@ class App:
         return {"status": state, **report, "background": failing}
 
 
-def choose_answerer(settings: Settings, model: ChatModel | None) -> Answerer:
+def choose_answerer(settings: Settings, model: ChatModel | None) -> "Answerer":
     """The answerer named in the settings; else the chat model; else the offline default."""
+    from whence.chat import ModelAnswerer
+    from whence.offline import answerer
+
     if settings.answerer is not None:
         return answerer(settings.answerer)
     if model is None:

@@ -102,7 +102,10 @@ async def beside(length: int, work: Callable[..., T], *args: Any) -> T:
 
 
 def cause(exc: BaseException) -> str:
-    """The first line of the innermost cause; outer errors only say that something failed."""
-    while exc.__cause__ is not None:
+    """The first line of the innermost cause; outer errors only say that something failed.
+
+    A timeout is reported as such, not as the cancellation that it is made from.
+    """
+    while exc.__cause__ is not None and not isinstance(exc.__cause__, asyncio.CancelledError):
         exc = exc.__cause__
     return str(exc).strip().split("\n", 1)[0] or type(exc).__name__

@@ -190,7 +190,7 @@ class Conflict(WhenceError, code="CONFLICT", status=409, permanent=True):
 
 
 class RangeNotSatisfiable(WhenceError, code="RANGE_NOT_SATISFIABLE", status=416):
-    """The text has no such bytes"""
+    """There are no such bytes"""
 
 
 class StrategyError(WhenceError, code="STRATEGY_ERROR", permanent=True):

@@ -21,6 +21,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 from tests.acceptance.forkserver import WHENCE, ForkServer, PipedFork, Process
 from tests.client import http
+from tests.conftest import make_once
 
 PATIENCE = 240.0
 
@@ -239,9 +240,11 @@ def _wait_for() -> WaitFor:
 @pytest.fixture(scope="session")
 def made_once(tmp_path_factory: pytest.TempPathFactory, forks: ForkServer) -> Path:
     """A data directory with an embedded database that has the schema, not running."""
-    folder = tmp_path_factory.mktemp("made-once")
-    Installation(folder=folder, env={}, forks=forks).run("db", "upgrade")
-    return folder / "data"
+
+    def upgrade(folder: Path) -> None:
+        Installation(folder=folder, env={}, forks=forks).run("db", "upgrade")
+
+    return make_once(tmp_path_factory, "made-once", upgrade) / "data"
 
 
 @pytest.fixture(scope="session")

@@ -27,6 +27,8 @@ WHENCE = Path(sys.executable).with_name("whence")
 LOADED = (
     "uvloop",
     "whence.app",
+    "whence.extract.run",
+    "whence.offline.extractor",
     "whence.providers.hashed",
     "whence.providers.minilm",
     "whence.providers.openai",

@@ -106,7 +106,7 @@ def test_a_model_streams_and_what_it_makes_up_is_marked(stocked: "Installation")
         model.default = says("Everyone has thirty days of leave in a year.")
         said = stocked.run("ask", QUESTION).stdout
         sentence = "Everyone has thirty days of leave in a year."
-        found = f"[+] Cites nothing, but has a source: {sentence}\nleave.md\n    “{sentence}” (verbatim)\n"
+        found = f"[+] No citation in the answer, but a source supports it: {sentence}\nleave.md\n    “{sentence}” (verbatim)\n"
         assert found in said
         assert "[!]" not in said
 

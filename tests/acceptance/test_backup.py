@@ -59,7 +59,9 @@ def test_to_another_machine(filled: "Installation", another: "Installation") -> 
 
     assert another.json("restore", file)["chunks"] == 7
     assert [another.json(*command) for command in (("projects", "list"), ("keys", "list"))] == expected
-    assert originals(another) == originals(filled)
+    copied, first = originals(another), originals(filled)
+    assert copied.pop(Path(MARKER)) != first.pop(Path(MARKER))
+    assert copied == first
     asked = (
         another.serve(env={"WHENCE_AUTH": "required"}).ready().get("/api/v1/projects", **{"X-API-Key": key})
     )
@@ -70,6 +72,20 @@ def test_to_another_machine(filled: "Installation", another: "Installation") -> 
     another.serving[-1].end()
     assert "--force" in another.refused("restore", file, code=1)
     assert another.run("restore", file, "--force").stdout.startswith(f"Restored {file}: 2 projects")
+
+
+def test_a_copy_does_not_use_the_storage_of_the_first(
+    filled: "Installation", another: "Installation"
+) -> None:
+    """With the same id, deleting a document of the copy would remove the original of the first."""
+    file = str(filled.folder / "whence.backup")
+    filled.run("storage", "status")
+    filled.run("backup", file)
+    another.run("restore", file)
+    storage = {"WHENCE_STORAGE_URL": (filled.data_dir / "originals").as_uri()}
+    assert "belongs to another database" in another.refused("serve", "--port=0", env=storage)
+    another.run("restore", file, "--force")
+    assert another.json("storage", "status")["bond"] == "bound"
 
 
 def test_an_existing_file_is_not_overwritten(filled: "Installation") -> None:
@@ -116,7 +132,7 @@ def test_a_backup_that_lacks_an_original_is_not_restored(
             if not info.name.startswith("originals/"):
                 tar.addfile(info, whole.extractfile(info))
     said = another.refused("restore", str(damaged), code=1)
-    assert f"lacks originals, or has them with other content: 1 of documents: {key}." in said
+    assert f"missing from the backup, or have other content: 1: {key}." in said
     assert another.json("documents", "list") == []
     done = another.run("restore", str(damaged), "--allow-missing").stdout
     assert done.endswith(f"Missing or different: 1 original: {key}.\n")

@@ -125,7 +125,7 @@ def test_db(fresh: "Installation", empty_dsn: str) -> None:
         url = f"postgresql:///{info.dbname}?host={info.host}&port={info.port}&user={info.user}"
     fresh.env["WHENCE_DATABASE_URL"] = url
     assert fresh.json("db", "status")["state"] == "empty"
-    assert "has no schema yet; `whence db upgrade` makes it." in fresh.run("db", "status").stdout
+    assert "has no schema yet; `whence db upgrade` creates it." in fresh.run("db", "status").stdout
     assert fresh.json("db", "upgrade")["state"] == "current"
     assert "which is current." in fresh.run("db", "upgrade").stdout
 

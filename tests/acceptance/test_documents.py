@@ -121,7 +121,7 @@ def test_documents_are_chosen_for_deletion(stocked: "Installation") -> None:
 def test_what_is_no_choice_for_deletion(stocked: "Installation") -> None:
     for arguments in ([], ["leave.md", "--glob=*"]):
         said = stocked.run("documents", "delete", *arguments, "--yes", code=2).stderr
-        assert "Give documents, or options that choose them" in said
+        assert "Give documents, or options that select them" in said
     assert stocked.refused("documents", "delete", "--glob=none", code=1) == "No document matches"
     assert stocked.run("documents", "delete", "--glob=none", "--yes").stdout == "No document matches.\n"
 
@@ -158,7 +158,7 @@ async def test_names_are_told_apart_by_ids_and_say_nothing_to_the_terminal(
     twins = [(await add_sample(name="a.pdf")).document.id for _ in range(2)]
     message = hosted.refused("documents", "show", "a.pdf", code=1)
     assert message == (
-        f"Several documents are named 'a.pdf'; say which by its id: {', '.join(map(str, twins))}"
+        f"Several documents are named 'a.pdf'; give the id of one: {', '.join(map(str, twins))}"
     )
     await add_sample(name=HOSTILE)
     for command in (("list",), ("show", HOSTILE), ("delete", HOSTILE, "--yes")):

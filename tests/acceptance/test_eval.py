@@ -135,7 +135,7 @@ def test_questions_are_drafted_from_headings(stocked: "Installation", tmp_path: 
     assert "exists already" in stocked.run("eval", "--make", "6", str(path), code=2).stderr
     printed = stocked.run("eval", "-", "--make", "40")
     assert len(printed.stdout.splitlines()) == 11
-    assert printed.stderr == "11 of 40 questions: the documents gave no more.\n"
+    assert printed.stderr == "11 of 40 questions: the documents yielded no more.\n"
 
 
 def test_questions_are_drafted_by_a_model_in_bounded_calls(stocked: "Installation", tmp_path: Path) -> None:

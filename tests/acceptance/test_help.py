@@ -40,18 +40,26 @@ NOT_FOR_SEARCH = (
     "fastapi",
     "httpcore",
     "httpx",
+    "jsonschema_rs",
     "procrastinate",
     "pygments",
     "rich",
     "starlette",
     "uvicorn",
     "whence.api.chat",
+    "whence.chat",
     "whence.conversations",
-    "whence.fetch.run",
+    "whence.evidence",
+    "whence.extract",
+    "whence.fetch",
+    "whence.ingest",
     "whence.jobs",
+    "whence.lightrag",
+    "whence.matching",
+    "whence.offline",
     "whence.web",
 )
-"""Takes a quarter of the time of all imports."""
+"""Takes half of the time of all imports."""
 SCRIPT = """
 import json, sys
 sys.argv = ["whence", *json.loads(sys.argv[1])]

@@ -53,15 +53,15 @@ async def test_objects_are_merged_and_told_apart_again(
     (other,) = (await say(store, told.chunks[3], thing("SSO", "Requirement"), schema=2)).created
     before = picture(dsn)
     types = hosted.refused("objects", "merge", "OAuth 2.0", "gateway", code=1)
-    assert types == "Only objects of one type can be one: these are Requirement and Component"
+    assert types == "Only objects of the same type can be merged: these are Requirement and Component"
     said = hosted.run("objects", "merge", "OAuth 2.0", "sso").stdout
     assert said.startswith("SSO is OAuth 2.0 now. To undo: whence objects unmerge ")
     ident = said.split()[-1]
     require_sound(dsn)
-    assert f"Has in it SSO (merge {ident})." in hosted.run("objects", "show", str(other)).stdout
+    assert f"Merged with SSO (merge {ident})." in hosted.run("objects", "show", str(other)).stdout
     again = hosted.refused("objects", "merge", "OAuth 2.0", str(other), code=1)
     assert again == "An object cannot be merged with itself"
-    assert hosted.run("objects", "unmerge", ident).stdout == "SSO and OAuth 2.0 are two again.\n"
+    assert hosted.run("objects", "unmerge", ident).stdout == "SSO and OAuth 2.0 are two objects again.\n"
     assert picture(dsn) == before
     assert hosted.refused("objects", "unmerge", ident, code=1) == "Merge not found"
 
@@ -170,7 +170,7 @@ async def test_trace_shows_what_a_chunk_or_a_document_states(hosted: "Installati
     claims = hosted.json("trace", document, "--property=expiration")
     assert [claim["value"] for claim in claims] == ["30 minutes", "1 hour"]
     assert hosted.run("trace", last).stdout == "No claims.\n"
-    assert "Nothing was said of 'colour'" in hosted.run("trace", second, "--property=colour", code=1).stderr
+    assert "No claim is about 'colour'" in hosted.run("trace", second, "--property=colour", code=1).stderr
 
 
 async def test_conflicts_are_listed(hosted: "Installation", told: Told) -> None:
@@ -233,12 +233,12 @@ async def test_an_object_is_traced_and_corrected_by_its_alias(
 async def test_what_cannot_be_traced(hosted: "Installation", told: Told, store: Store) -> None:
     await say(store, told.chunks[3], thing("Gateway", "Service"))
     several = hosted.refused("trace", "Gateway", code=1)
-    assert several.startswith("Several objects are named 'Gateway'; say which by its id: ")
+    assert several.startswith("Several objects are named 'Gateway'; give the id of one: ")
     assert str(told.gateway) in several
     assert hosted.refused("trace", "nothing", code=1) == "There is no object named 'nothing'"
     assert hosted.refused("trace", str(uuid4()), code=1) == "Object not found"
     missing = hosted.run("trace", "OAuth 2.0", "--property=colour", code=1)
-    assert "Nothing was said of 'colour'" in missing.stderr
+    assert "No claim is about 'colour'" in missing.stderr
 
 
 async def test_nothing_in_the_graph_speaks_to_the_terminal(

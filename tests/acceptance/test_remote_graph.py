@@ -148,11 +148,11 @@ async def test_objects_are_merged_and_suggested(here: Here, told: Told, store: S
     others = [thing(name, "Component") for name in ("Gatewey", "API Manager", "AM")]
     await say(store, told.chunks[3], *others, schema=2)
     refused = here.refused("objects", "merge", "OAuth 2.0", "Gateway")
-    assert refused == "Only objects of one type can be one: these are Requirement and Component"
+    assert refused == "Only objects of the same type can be merged: these are Requirement and Component"
     said = here.run("objects", "merge", "Gateway", "AM")
     assert said.startswith("AM is Gateway now. To undo: whence objects unmerge ")
     undo = ("objects", "unmerge", said.split()[-1])
-    assert here.machine.run(*undo).stdout == "AM and Gateway are two again.\n"
+    assert here.machine.run(*undo).stdout == "AM and Gateway are two objects again.\n"
     assert here.machine.refused(*undo, code=1) == "Merge not found"
     spelling, initials = here.json("objects", "suggestions", "--type=Component")
     said = here.run("objects", "suggestions", f"--accept={initials['id']}")

@@ -149,7 +149,7 @@ def test_a_database_that_was_killed_is_started_again(
     wait_for(lambda: bool(set(postgres_on(embedded.data_dir)) - before), "another database")
     serving.ready()
     assert serving.get(f"/api/v1/projects/{made.json()['data']['id']}").status_code == 200
-    assert "started again" in serving.said
+    assert "restarting it" in serving.said
     assert serving.end() == 0
     assert not postgres_on(embedded.data_dir)
 

@@ -36,7 +36,7 @@ def test_a_database_that_does_not_answer(hosted: "Installation") -> None:
 
 def test_a_database_url_that_cannot_be_read(hosted: "Installation") -> None:
     url = "postgresql://user:hunter2@127.0.0.1:1/db?hunter2=1"
-    assert "WHENCE_DATABASE_URL is not a URL of a database" in hosted.refused(
+    assert "WHENCE_DATABASE_URL is not the URL of a database" in hosted.refused(
         "db", "status", env={"WHENCE_DATABASE_URL": url}
     )
     done = hosted.run("doctor", code=1, env={"WHENCE_DATABASE_URL": url})

@@ -102,7 +102,7 @@ def test_adopting(first: "Installation", second: "Installation") -> None:
     assert second.json("storage", "status")["bond"] == "other"
     done = second.run("storage", "adopt", "--yes").stdout
     assert "The storage belongs to this database." in done
-    assert f"It belonged to the database of storage {storage_id(first)} before." in done
+    assert f"It belonged to the database {storage_id(first)} before." in done
     second.serve().ready()
     assert "belongs to another database" in first.refused("serve", "--port=0")
 
@@ -217,7 +217,7 @@ def test_doctor_compares_originals(filled: "Installation", database: psycopg.Con
     assert found["Originals that differ"][1].startswith(f"1: {changed} (15 bytes instead of ")
     assert found["Unknown objects"] == (
         "note",
-        "1: strange.txt. This database did not put them there and never touches them",
+        "1: strange.txt. This database did not write them and never touches them",
     )
     assert found["Originals without a document"][1].startswith(
         f"1: {left}. Uploads in progress, or leftovers"
@@ -248,10 +248,58 @@ def test_doctor_compares_chunks_with_vectors_and_text_index(
         "wrong",
         "1 entry without a chunk. Run `whence projects reindex default`",
     )
+    assert says.endswith("Run `whence reembed --project default`")
     filled.run("projects", "reindex", "default")
     assert "Text index of default" not in deep(filled)
-    filled.run("documents", "delete", str(owner[0]), "--yes")
-    assert deep(filled, code=0)["Originals"] == ("ok", "1 read and as described")
+    done = filled.run("reembed", "--project", "default").stdout
+    assert "Embedded 1 chunk that had no vector." in done
+    assert deep(filled, code=0).keys() == {"Storage", "Originals"}
+    assert filled.json("reembed")["filled"] == 0
+
+
+def test_doctor_looks_into_the_text_index(filled: "Installation", database: psycopg.Connection) -> None:
+    database.execute("DELETE FROM kb.lexical_blocks")
+    assert deep(filled)["Text index of default"] == (
+        "wrong",
+        "2 chunks without all their terms. Run `whence projects reindex default`",
+    )
+    filled.run("projects", "reindex", "default")
+    database.execute("DELETE FROM kb.lexical_words")
+    assert deep(filled)["Text index of default"] == (
+        "wrong",
+        "2 chunks without their words. Run `whence projects reindex default`",
+    )
+    filled.run("projects", "reindex", "default")
+    deep(filled, code=0)
+
+
+def document_findings(installation: "Installation", code: int) -> dict[str, str]:
+    """The state of each fault of all documents."""
+    report = json.loads(installation.run("doctor", "--deep", "--json", code=code).stdout)
+    found = {one["says"]: one["state"] for one in report["findings"] if one["what"] == "Documents of default"}
+    documents = sorted(one["id"] for one in installation.json("documents", "list"))
+    assert all(f": {', '.join(documents)}. " in says for says in found)
+    return {says.partition(":")[0].removeprefix("2 documents "): state for says, state in found.items()}
+
+
+def test_doctor_compares_documents_with_chunks(filled: "Installation", database: psycopg.Connection) -> None:
+    database.execute("UPDATE kb.documents SET current_job_id = NULL")
+    assert document_findings(filled, 0) == {"without a current job": "note"}
+    database.execute("UPDATE kb.documents SET original_key = NULL, text = '!' || text")
+    assert document_findings(filled, 1) == {
+        "without an original": "wrong",
+        "without a current job": "note",
+        "with a chunk that differs from its place in the text": "wrong",
+    }
+    database.execute("UPDATE kb.documents SET text = substr(text, 2)")
+    database.execute("UPDATE kb.chunks SET content_hash = sha256(content_hash)")
+    assert document_findings(filled, 1) == {
+        "without an original": "wrong",
+        "without a current job": "note",
+        "with a chunk whose text differs from its hash": "wrong",
+    }
+    database.execute("DELETE FROM kb.chunks")
+    assert document_findings(filled, 1).get("with text and without chunks") == "note"
 
 
 def test_doctor_on_a_storage_of_another_database(filled: "Installation") -> None:

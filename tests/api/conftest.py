@@ -1,5 +1,6 @@
 """The API is tested with the embedder that needs no model: what vectors mean is tested elsewhere."""
 
+import asyncio
 import shutil
 import threading
 import time
@@ -7,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import httpx
 import pytest
@@ -15,7 +17,7 @@ from fastapi import FastAPI
 from tests.api.ingesting import data_of
 from tests.api.shared_app import SharedApp, shares_app
 from tests.chat_endpoint import ChatEndpoint, says
-from tests.conftest import make_database
+from tests.conftest import TEMPLATE, make_database
 from tests.endpoint import Endpoint
 from tests.extracting import PROJECTS
 from tests.fetch.site import Site, opened
@@ -46,8 +48,10 @@ async def shared_app(
     folder = tmp_path_factory.mktemp("shared")
     settings = usual_settings(shared_dsn, folder / "data")
     mark = request.node.get_closest_marker("one_app")
-    if mark is not None and mark.kwargs:
-        settings = replace(settings, llm_base_url=request.getfixturevalue("shared_model").url, **mark.kwargs)
+    if mark is not None:
+        settings = replace(settings, **mark.kwargs)
+    if settings.llm_model is not None:
+        settings = replace(settings, llm_base_url=request.getfixturevalue("shared_model").url)
     shared = SharedApp(settings)
     yield shared
     await shared.aclose()
@@ -55,11 +59,11 @@ async def shared_app(
 
 
 @pytest.fixture
-def dsn(request: pytest.FixtureRequest, postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
+def dsn(request: pytest.FixtureRequest, postgres: EmbeddedPostgres) -> Iterator[str]:
     if shares_app(request):
         yield request.getfixturevalue("shared_dsn")
     else:
-        yield from make_database(postgres, template)
+        yield from make_database(postgres, TEMPLATE)
 
 
 @pytest.fixture
@@ -105,6 +109,19 @@ async def site() -> AsyncIterator[Site]:
 
 
 @pytest.fixture
+async def address(web: FastAPI, settings: Settings) -> AsyncIterator[str]:
+    """`web` on loopback, served in the event loop of the test: for asynchronous clients."""
+    server = _loopback_server(web, settings, lifespan="off")
+    serving = asyncio.create_task(server.serve())
+    while not server.started:
+        assert not serving.done(), "the server did not start"
+        await asyncio.sleep(0.01)
+    yield _address_of(server)
+    server.should_exit = True
+    await serving
+
+
+@pytest.fixture
 def running(settings: Settings) -> Iterator[str]:
     """A server on loopback, in a thread: for what only shows on a real connection."""
     with serve_in_thread(settings) as url:
@@ -113,18 +130,25 @@ def running(settings: Settings) -> Iterator[str]:
 
 @contextmanager
 def serve_in_thread(settings: Settings) -> Iterator[str]:
-    settings = replace(settings, port=0)
-    config = server_config(entrance(create_app(settings)), settings)
-    config.port = 0
-    server = uvicorn.Server(config)
+    settings = replace(settings, port=0)  # links name the port that the system chose
+    server = _loopback_server(create_app(settings), settings, lifespan="on")
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
         while not server.started:
             assert thread.is_alive(), "the server did not start"
             time.sleep(0.01)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}"
+        yield _address_of(server)
     finally:  # a server that a failed test leaves behind would disturb the next ones
         server.should_exit = True
         thread.join()
+
+
+def _loopback_server(web: FastAPI, settings: Settings, *, lifespan: Literal["on", "off"]) -> uvicorn.Server:
+    config = server_config(entrance(web), settings)
+    config.port, config.lifespan = 0, lifespan
+    return uvicorn.Server(config)
+
+
+def _address_of(server: uvicorn.Server) -> str:
+    return f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"

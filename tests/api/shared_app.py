@@ -4,7 +4,7 @@ To start an application costs ten times what most requests cost. A module takes 
 pytest.mark.one_app`. Its tests that ask for `running`, or for no `web` at all, still get a database of their own, and so
 does a test with `pytest.mark.own_app`, such as one that drops a table.
 
-`pytest.mark.one_app(llm_model="test-1")` gives it a scripted model, `shared_model`, and these settings.
+`pytest.mark.one_app(max_upload_mb=2)` gives it these settings, and with an `llm_model` a scripted model, `shared_model`.
 """
 
 import asyncio

@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from itertools import product
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
@@ -267,11 +268,18 @@ class World:
         if route.endswith("/cancel"):
             status = "pending"
         key = f"{project_id}/{sample.document.id}/{uuid4()}"
-        document = replace(sample.document, original_key=key, current_job_id=sample.job.id)
         is_paged = route.endswith(("/image", "/lines"))
+        original = pdf([["One."]]) if is_paged else b"One."
+        document = replace(
+            sample.document,
+            original_key=key,
+            size=len(original),
+            sha256=sha256(original).digest(),
+            current_job_id=sample.job.id,
+        )
         if is_paged:
             document = replace(document, mime="application/pdf")
-        await self.app.originals.put(key, pdf([["One."]]) if is_paged else b"One.")
+        await self.app.originals.put(key, original)
         async with self.app.store.transaction() as tx:
             await tx.documents.insert(document)
             if route.endswith("{version}"):
@@ -556,15 +564,21 @@ async def test_without_keys_no_other_sites_page_is_answered(client: httpx.AsyncC
 
 
 @pytest.mark.own_app
-async def test_without_keys_other_sites_may_link_but_not_ask(client: httpx.AsyncClient) -> None:
-    """Browsers send no Origin with images, scripts and forms of method GET, but they send `Sec-Fetch-Site`."""
-    foreign = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+async def test_without_keys_other_origins_may_link_but_not_ask(client: httpx.AsyncClient, site: str) -> None:
+    """Browsers send no Origin with images, scripts and forms of method GET, but they send `Sec-Fetch-Site`.
+
+    A page of another port of this machine is of the same site, but of another origin.
+    """
+    foreign = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors"}
     for destination, status in (("image", 403), ("iframe", 403), ("empty", 403), ("document", 200)):
         answer = await client.get("/api/v1/projects", headers={**foreign, "Sec-Fetch-Dest": destination})
         assert answer.status_code == status, destination
     form = {**foreign, "Sec-Fetch-Dest": "document"}
     assert (await client.post("/api/v1/projects", json={"name": "x"}, headers=form)).status_code == 403
-    for own in ("same-origin", "same-site", "none"):
+    script = {"Sec-Fetch-Site": site, "Origin": "http://localhost:8888"}
+    assert (await client.post("/api/v1/projects", json={"name": "x"}, headers=script)).status_code == 403
+    for own in ("same-origin", "none"):
         answer = await client.get("/api/v1/projects", headers={"Sec-Fetch-Site": own})
         assert answer.status_code == 200, own
 

@@ -1,7 +1,6 @@
 """`/v1/chat/completions` and `/v1/models`, asked by OpenAI's own client on a real connection."""
 
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -10,6 +9,7 @@ import pytest
 from tests.api.chatting import ABSENT, CHAT, PROJECT, QUESTION, about, leave_to_chat, stock
 from tests.api.ingesting import error_of
 from tests.chat_endpoint import DONE, ChatEndpoint, cut, event, in_characters, says, sends, slow
+from tests.extracting import scripted_endpoint, with_model
 from tests.loopback import status
 
 from whence.settings import Settings
@@ -19,23 +19,13 @@ COMPLETIONS = "/v1/chat/completions"
 ASKED: list[Any] = [{"role": "user", "content": QUESTION}]
 
 
-@pytest.fixture
-def endpoint() -> Iterator[ChatEndpoint]:
+pytestmark = pytest.mark.one_app(llm_model="test", llm_attempts=1, llm_timeout=120, auth="required")
+
+
+@pytest.fixture(autouse=True)
+def endpoint(request: pytest.FixtureRequest) -> Iterator[ChatEndpoint]:
     script = about("thirty", "Everyone has thirty days of leave in a year")
-    with ChatEndpoint(says(script, split=in_characters)) as running:
-        yield running
-
-
-@pytest.fixture
-def settings(settings: Settings, endpoint: ChatEndpoint) -> Settings:
-    return replace(
-        settings,
-        llm_base_url=endpoint.url,
-        llm_model="test",
-        llm_attempts=1,
-        llm_timeout=120,
-        auth="required",
-    )
+    yield from scripted_endpoint(request, says(script, split=in_characters))
 
 
 @pytest.fixture
@@ -45,12 +35,12 @@ async def key(store: Store) -> str:
 
 
 @pytest.fixture
-async def library(running: str, key: str) -> AsyncIterator[openai.AsyncOpenAI]:
+async def library(address: str, key: str) -> AsyncIterator[openai.AsyncOpenAI]:
     """OpenAI's client, of a server that has two documents and wants a key."""
-    async with httpx.AsyncClient(base_url=running, headers={"X-API-Key": key}, timeout=60) as client:
+    async with httpx.AsyncClient(base_url=address, headers={"X-API-Key": key}, timeout=60) as client:
         await leave_to_chat(client)
         await stock(client)
-    async with openai.AsyncOpenAI(base_url=f"{running}/v1", api_key=key, max_retries=0) as opened:
+    async with openai.AsyncOpenAI(base_url=f"{address}/v1", api_key=key, max_retries=0) as opened:
         yield opened
 
 
@@ -160,9 +150,9 @@ async def test_citations_in_every_style(library: openai.AsyncOpenAI, style: str)
     assert chunks[-1].model_extra == extra
 
 
-async def test_a_project_chooses_its_style(library: openai.AsyncOpenAI, running: str, key: str) -> None:
+async def test_a_project_chooses_its_style(library: openai.AsyncOpenAI, address: str, key: str) -> None:
     changed = {"config": {"citationStyle": "id"}}
-    async with httpx.AsyncClient(base_url=running, headers={"X-API-Key": key}, timeout=60) as client:
+    async with httpx.AsyncClient(base_url=address, headers={"X-API-Key": key}, timeout=60) as client:
         answer = await client.patch(f"/api/v1/projects/{PROJECT}", json=changed)
     assert answer.json()["data"]["config"]["citationStyle"] == "id"
     said = await library.chat.completions.create(model="default", messages=ASKED)
@@ -247,10 +237,11 @@ async def test_openais_client_raises_what_it_has_for_each_status(
     assert (down.value.status_code, down.value.code) == (502, "MODEL_UNAVAILABLE")
 
 
+@pytest.mark.own_app
 class TestTooSlow:
     @pytest.fixture
-    def settings(self, settings: Settings) -> Settings:
-        return replace(settings, llm_timeout=1)
+    def settings(self, settings: Settings, endpoint: ChatEndpoint) -> Settings:
+        return with_model(settings, endpoint, llm_timeout=1, auth="required")
 
     async def test_the_library_raises_the_timeout(
         self, library: openai.AsyncOpenAI, endpoint: ChatEndpoint

@@ -8,26 +8,31 @@ import httpx
 import pytest
 from tests.api.ingesting import data_of
 from tests.chat_endpoint import ChatEndpoint, Messages, completion, says, usage
-from tests.extracting import PROJECTS, extract, graph, ingest_parts, primary_of, put_schema, rows, with_model
+from tests.extracting import (
+    PROJECTS,
+    SHARED,
+    extract,
+    graph,
+    ingest_parts,
+    primary_of,
+    put_schema,
+    rows,
+    scripted_endpoint,
+)
 from tests.graphs import require_sound
 from tests.loopback import Behaviour, Reply, Request, status
 
 from whence.models import DEFAULT_PROJECT_ID
-from whence.settings import Settings
+
+pytestmark = SHARED
 
 NAMES = ("Alpha", "Beta", "Gamma", "Delta")
 TEXT = "\n\n".join(f"{name} must hold for every user of the system." for name in NAMES)
 
 
-@pytest.fixture
-def model() -> Iterator[ChatEndpoint]:
-    with ChatEndpoint(limited(lambda _: True)) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def settings(settings: Settings, model: ChatEndpoint) -> Settings:
-    return with_model(settings, model)
+@pytest.fixture(autouse=True)
+def model(request: pytest.FixtureRequest) -> Iterator[ChatEndpoint]:
+    yield from scripted_endpoint(request, limited(lambda _: True))
 
 
 def reply_to(messages: Messages) -> str:

@@ -280,6 +280,64 @@ async def test_spans_and_byte_ranges_of_a_text(client: httpx.AsyncClient) -> Non
             assert answer.headers["accept-ranges"] == "bytes"
 
 
+async def test_byte_ranges_of_an_original(client: httpx.AsyncClient) -> None:
+    """Viewers of PDF and players read a file in parts."""
+    whole = bytes(range(256)) * 2_000  # several reads of the storage
+    item = await upload(client, "a.bin", whole)
+    path = f"{DOCUMENTS}/{item['documentId']}/file"
+    head = await client.head(path, headers={"Range": "bytes=0-9"})
+    etag = head.headers["etag"]
+    assert (head.status_code, head.headers["content-length"]) == (200, str(len(whole)))
+    for asked, first, last in (
+        ("0-9", 0, 9),
+        ("7-7", 7, 7),
+        ("100000-400000", 100_000, 400_000),
+        (f"{len(whole) - 1}-", len(whole) - 1, len(whole) - 1),
+        ("-3", len(whole) - 3, len(whole) - 1),
+        (f"5-{10**12}", 5, len(whole) - 1),
+        (f"-{10**12}", 0, len(whole) - 1),
+    ):
+        answer = await client.get(path, headers={"Range": f"bytes={asked}", "If-Range": etag})
+        assert (answer.status_code, answer.content) == (206, whole[first : last + 1]), asked
+        assert answer.headers["content-range"] == f"bytes {first}-{last}/{len(whole)}"
+        assert answer.headers["content-length"] == str(last + 1 - first)
+        assert (answer.headers["etag"], answer.headers["accept-ranges"]) == (etag, "bytes")
+    for outside in (f"{len(whole)}-", "9-3", "-0"):
+        answer = await client.get(path, headers={"Range": f"bytes={outside}"})
+        assert error_of(answer, 416, "RANGE_NOT_SATISFIABLE")["details"] == {"size": len(whole)}
+        assert answer.headers["content-range"] == f"bytes */{len(whole)}"
+    for ignored in (
+        {},
+        {"Range": "bytes=0-1,4-5"},
+        {"Range": "lines=1"},
+        {"Range": "bytes=-"},
+        {"Range": "bytes=0-1", "If-Range": '"another"'},
+        {"Range": "bytes=0-1", "If-Range": f"W/{etag}"},
+        {"Range": "bytes=0-1", "If-Range": "Wed, 18 Nov 2026 10:00:00 GMT"},
+    ):
+        answer = await client.get(path, headers=ignored)
+        assert (answer.status_code, answer.content) == (200, whole), ignored
+        assert answer.headers["accept-ranges"] == "bytes"
+    await client.put(path.removesuffix("/file"), files={"file": ("a.bin", b"new")}, params={"wait": "true"})
+    answer = await client.get(path, headers={"Range": "bytes=0-1", "If-Range": etag})
+    assert (answer.status_code, answer.content) == (200, b"new"), "no mix of two files"
+    empty = await upload(client, "empty.txt", b"")
+    answer = await client.get(f"{DOCUMENTS}/{empty['documentId']}/file", headers={"Range": "bytes=0-"})
+    error_of(answer, 416, "RANGE_NOT_SATISFIABLE")
+
+
+async def test_a_text_of_one_part_is_whole_although_the_document_changes(
+    client: httpx.AsyncClient, dsn: str
+) -> None:
+    item = await ingest(client, "one " * 10)
+    document_id = UUID(item["documentId"])
+    async with Store.open(dsn, size=2) as store:
+        span = await store.texts.span(document_id, start=4)
+        assert span is not None
+        await client.put(f"{DOCUMENTS}/{document_id}?wait=true", json={"text": "two " * 10})
+        assert [part async for part in store.texts.parts(span)] == ["one " * 9]
+
+
 async def test_readers_that_pause_hold_no_connection_and_see_no_mix(
     client: httpx.AsyncClient, dsn: str
 ) -> None:

@@ -1,5 +1,6 @@
 """Filters apply to claims: an answer restricted to some documents is told only what these say."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -7,25 +8,20 @@ import pytest
 from tests.api.chatting import ask, first_chunk, leave_to_chat
 from tests.api.ingesting import data_of, ingest
 from tests.chat_endpoint import ChatEndpoint, says
-from tests.extracting import with_model
+from tests.extracting import SHARED, scripted_endpoint
 from tests.graphs import say, thing, tie
 
 from whence.models import DEFAULT_PROJECT_ID
-from whence.settings import Settings
 from whence.store import Store
+
+pytestmark = SHARED
 
 WHO = "Who is Anna Lindqvist?"
 
 
-@pytest.fixture
-def model() -> Any:
-    with ChatEndpoint(says("She is known [1].")) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def settings(settings: Settings, model: ChatEndpoint) -> Settings:
-    return with_model(settings, model)
+@pytest.fixture(autouse=True)
+def model(request: pytest.FixtureRequest) -> Iterator[ChatEndpoint]:
+    yield from scripted_endpoint(request, says("She is known [1]."))
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from urllib.parse import urlsplit
 
 import httpx
@@ -13,13 +12,10 @@ from tests.api.ingesting import DOCUMENTS, UPLOAD, count, data_of, error_of, ori
 from whence.settings import Settings
 from whence.store import Store
 
+pytestmark = pytest.mark.one_app(max_upload_mb=2)
+
 FORM = {"content-type": "multipart/form-data; boundary=cut"}
 MB = 1024 * 1024
-
-
-@pytest.fixture
-def settings(settings: Settings) -> Settings:
-    return replace(settings, max_upload_mb=2)
 
 
 def part(content: bytes, *, name: str = "file", file: str | None = "a.txt", more: str = "") -> bytes:

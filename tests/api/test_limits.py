@@ -6,7 +6,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from tests.api.conftest import serve_in_thread, usual_settings
 
 from whence.store import Store
 from whence.store.keys import Scope
+from whence.web.protocol import _RESERVE
 
 MB = 1024 * 1024
 CONNECTIONS = 8
@@ -215,20 +216,42 @@ def test_bodies_share_a_budget_of_memory(server: Server) -> None:
     assert answer.status_code == 202, "the budget is free again"
 
 
-def test_one_connection_too_many_is_503(server: Server) -> None:
-    wait_until(lambda: httpx.get(f"{server.url}/healthz", timeout=60).status_code == 200)
-    held = []
-    try:
+@contextmanager
+def at_the_limit(server: Server) -> Iterator[None]:
+    """As many connections as the server takes, each answered and open."""
+    wait_until(lambda: httpx.get(f"{server.url}/api/v1/me", headers=server.headers).status_code == 200)
+    with ExitStack() as held:
         for _ in range(CONNECTIONS):
-            held.append(server.connect())
-            held[-1].sendall(server.head("GET /healthz HTTP/1.1"))
-            assert answer_on(held[-1])[0] == 200
-        with closing(server.connect()) as refusal:
-            assert refused(refusal, 503, "SERVER_BUSY")["retry-after"] == "1"
-    finally:
-        for connection in held:
-            connection.close()
-    wait_until(lambda: httpx.get(f"{server.url}/healthz", timeout=60).status_code == 200)
+            connection = held.enter_context(closing(server.connect()))
+            connection.sendall(server.head("GET /healthz HTTP/1.1"))
+            assert answer_on(connection)[0] == 200
+        yield
+    wait_until(lambda: httpx.get(f"{server.url}/api/v1/me", headers=server.headers).status_code == 200)
+
+
+def test_one_connection_too_many_is_503(server: Server) -> None:
+    with at_the_limit(server), closing(server.connect()) as refusal:
+        refusal.sendall(server.head("GET /api/v1/me HTTP/1.1"))
+        assert refused(refusal, 503, "SERVER_BUSY")["retry-after"] == "1"
+
+
+def test_a_busy_server_answers_health_checks(server: Server) -> None:
+    """A load balancer would restart a server whose check fails, also one that is only busy."""
+    with at_the_limit(server):
+        for path in ("/healthz", "/readyz") * _RESERVE:
+            with closing(server.connect()) as probe:
+                probe.sendall(server.head(f"GET {path} HTTP/1.1", key=False))
+                status, headers, _ = answer_on(probe)
+                assert (status, headers["connection"]) == (200, "close")
+                assert probe.recv(1) == b"", "its place is free for the next"
+
+
+def test_the_reserve_for_health_checks_is_small(server: Server) -> None:
+    with at_the_limit(server), ExitStack() as held:
+        for _ in range(_RESERVE):
+            held.enter_context(closing(server.connect()))
+        with closing(server.connect()) as refusal:  # nothing is sent
+            refused(refusal, 503, "SERVER_BUSY")
 
 
 @pytest.mark.parametrize(

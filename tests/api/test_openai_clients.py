@@ -11,17 +11,19 @@ from tests.api.ingesting import error_of
 
 from whence.store import Store
 
+pytestmark = pytest.mark.one_app
+
 ASKED: Any = {"role": "user", "content": QUESTION}
 CALL = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 TOOL = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
 
 
 @pytest.fixture
-async def library(running: str) -> AsyncIterator[openai.AsyncOpenAI]:
+async def library(address: str) -> AsyncIterator[openai.AsyncOpenAI]:
     """OpenAI's client, with a key that is none: it cannot be made without."""
-    async with httpx.AsyncClient(base_url=running, timeout=60) as client:
+    async with httpx.AsyncClient(base_url=address, timeout=60) as client:
         await stock(client)
-    async with openai.AsyncOpenAI(base_url=f"{running}/v1", api_key="x", max_retries=0) as opened:
+    async with openai.AsyncOpenAI(base_url=f"{address}/v1", api_key="x", max_retries=0) as opened:
         yield opened
 
 

@@ -230,5 +230,35 @@ async def test_a_schema_is_checked_without_being_stored(client: httpx.AsyncClien
     twice = b'{"object_types": {"Thing": {}, "Thing": {}}}'
     said = data_of(await client.post(path, content=twice, headers={"Content-Type": "application/json"}))
     assert said["problem"]["path"] == "object_types.Thing"
-    assert data_of(await client.post(path, json=types("integer"))) == {"valid": True, "problem": None}
+    good = data_of(await client.post(path, json=types("integer")))
+    assert (good["valid"], good["problem"]) == (True, None)
     assert data_of(await client.get(f"{PATH}/versions"))["pagination"]["total"] == 0
+
+
+async def test_a_draft_is_compared_with_a_version(client: httpx.AsyncClient) -> None:
+    async def check(body: dict[str, Any], **params: str) -> Any:
+        return data_of(await client.post(f"{PATH}/check", json=body, params=params))
+
+    default = {**DEFAULT_SCHEMA.body, "object_types": {**DEFAULT_SCHEMA.body["object_types"], "Ship": {}}}
+    changes = (await check(default))["changes"]
+    assert (changes["from"], changes["to"], changes["needs_model"]) == ("default", "draft", True)
+    assert [one["name"] for one in changes["added"]] == ["Ship"]
+    for body in (schema("a"), schema("a", "b")):
+        await client.put(PATH, json=body)
+    draft = schema("a", "c")
+    changes = (await check(draft))["changes"]
+    assert changes["from"] == "v2"
+    assert ([one["name"] for one in changes["added"]], [one["name"] for one in changes["removed"]]) == (
+        ["c"],
+        ["b"],
+    )
+    changes = (await check(draft, **{"from": "v1"}))["changes"]
+    assert (changes["from"], [one["name"] for one in changes["added"]], changes["removed"]) == (
+        "v1",
+        ["c"],
+        [],
+    )
+    assert (await check({"object_types": {"Thing": {"nope": 1}}}))["changes"] is None
+    unknown = await client.post(f"{PATH}/check", json=draft, params={"from": "v3"})
+    error_of(unknown, 404, "SCHEMA_NOT_FOUND")
+    assert data_of(await client.get(PATH))["version"] == "v2"

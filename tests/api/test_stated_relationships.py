@@ -6,7 +6,7 @@ import httpx
 import pytest
 from tests.api.ingesting import DOCUMENTS, data_of
 from tests.chat_endpoint import ChatEndpoint, says
-from tests.extracting import PROJECTS, extract, ingest_parts, replies, scripted
+from tests.extracting import PROJECTS, SHARED, extract, ingest_parts, replies, scripted
 from tests.graphs import require_sound
 
 from whence.models import DEFAULT_PROJECT_ID
@@ -30,6 +30,7 @@ RUNS = {"type": "runs", "source": "Danish navy", "target": "Fjord Map", "since":
 RELATIONSHIPS = "/api/v1/relationships"
 
 model, settings = scripted()
+pytestmark = SHARED
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ from tests.api.ingesting import data_of, upload
 from tests.extracting import extract, graph
 from tests.files.office import docx, xlsx
 
+pytestmark = pytest.mark.one_app
+
 ROWS = [
     ["Service", "Owner", "Port", "Depends on"],
     ["Billing API", "Jane Doe", "8080", "Ledger"],

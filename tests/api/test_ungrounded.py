@@ -9,10 +9,10 @@ import pytest
 from tests.api.chatting import CHAT, PROJECT
 from tests.api.ingesting import data_of, error_of
 from tests.chat_endpoint import ChatEndpoint, says
-from tests.extracting import PROJECTS, extract, graph, ingest_parts, replies, rows, with_model
+from tests.extracting import PROJECTS, SHARED, extract, graph, ingest_parts, replies, rows, scripted_endpoint
 from tests.graphs import require_sound
 
-from whence.settings import Settings
+pytestmark = SHARED
 
 TOWN = {"type": "Place", "name": "Westport", "population": "48,211", "river": "Aden", "kind": "coastal"}
 GHOST = {"type": "Place", "name": "Silver Tower", "kind": "coastal"}
@@ -20,16 +20,10 @@ NEAR = {"type": "located_in", "source": "Silver Tower", "target": "Westport"}
 TEXT = "Westport lies on the river Aden. Its market is held on Mondays."
 
 
-@pytest.fixture
-def model() -> Iterator[ChatEndpoint]:
+@pytest.fixture(autouse=True)
+def model(request: pytest.FixtureRequest) -> Iterator[ChatEndpoint]:
     reply = {"objects": [TOWN, GHOST], "relationships": [NEAR]}
-    with ChatEndpoint(replies(lambda *_: reply)) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture
-def settings(settings: Settings, model: ChatEndpoint) -> Settings:
-    return with_model(settings, model)
+    yield from scripted_endpoint(request, replies(lambda *_: reply))
 
 
 async def read(client: httpx.AsyncClient, *, lenient: bool) -> dict[str, Any]:

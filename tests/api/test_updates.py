@@ -1,10 +1,10 @@
 """Documents change in place: the id stays, what did not change stays, and readers never see a mix."""
 
 import asyncio
-from dataclasses import replace
-from typing import Any
+from typing import Any, LiteralString
 
 import httpx
+import psycopg
 import pytest
 from tests.api.ingesting import (
     DOCUMENTS,
@@ -29,15 +29,12 @@ from tests.endpoint import Endpoint
 from whence.settings import Settings
 from whence.store import Store
 
+pytestmark = pytest.mark.one_app(max_upload_mb=2)
+
 PARAGRAPHS = [
     f"Paragraph number {number} says something of its own, {number * 7} times." for number in range(6)
 ]
 SMALL = {"maxChunkSize": 100, "minChunkSize": 10}
-
-
-@pytest.fixture
-def settings(settings: Settings) -> Settings:
-    return replace(settings, max_upload_mb=2)
 
 
 def text_of(paragraphs: list[str]) -> str:
@@ -316,6 +313,7 @@ async def test_a_version_that_cannot_be_read_leaves_the_old_one(client: httpx.As
     assert mended["status"] == "completed"
 
 
+@pytest.mark.own_app
 class TestAnEndpoint:
     @pytest.fixture
     def settings(self, settings: Settings, endpoint: Endpoint) -> Settings:
@@ -349,3 +347,52 @@ async def test_a_missing_original_comes_back_when_its_file_is_sent_again(
         assert (again["documentId"], again["alreadyExists"]) == (item["documentId"], True)
     assert (await client.get(f"{path}/file")).content == content
     assert originals(settings) == [kept]
+
+
+@pytest.mark.parametrize("damaged", [b"", b"Longer. " * 900, PROSE.encode().swapcase()])
+async def test_a_damaged_original_is_mended_when_its_file_is_sent_again(
+    client: httpx.AsyncClient, settings: Settings, damaged: bytes
+) -> None:
+    """A file of another size is refused before the first byte, also in parts."""
+    content = PROSE.encode()
+    item = await upload(client, "prose.txt", content)
+    path = f"{DOCUMENTS}/{item['documentId']}/file"
+    (kept,) = originals(settings)
+    kept.write_bytes(damaged)
+    if len(damaged) != len(content):
+        for headers in ({}, {"Range": "bytes=0-3"}):
+            error = error_of(await client.get(path, headers=headers), 404, "NOT_FOUND")
+            assert f"{len(damaged)} bytes instead of {len(content)}" in error["message"]
+        assert (await client.head(path)).status_code == 404
+    again = await upload(client, "prose.txt", content)
+    assert (again["documentId"], again["alreadyExists"]) == (item["documentId"], True)
+    assert (await client.get(path)).content == content
+    assert originals(settings) == [kept]
+
+
+async def test_a_copy_does_not_share_a_damaged_original(
+    client: httpx.AsyncClient, settings: Settings
+) -> None:
+    content = PROSE.encode()
+    await upload(client, "prose.txt", content)
+    (kept,) = originals(settings)
+    kept.write_bytes(content.swapcase())
+    copy = await upload(client, "copy.txt", content)
+    assert (await client.get(f"{DOCUMENTS}/{copy['documentId']}/file")).content == content
+
+
+@pytest.mark.parametrize("damage", ["DELETE FROM kb.chunks", "UPDATE kb.documents SET current_job_id = NULL"])
+async def test_a_document_that_lacks_parts_gets_them_when_its_file_is_put_again(
+    client: httpx.AsyncClient, dsn: str, damage: LiteralString
+) -> None:
+    """As `whence doctor --deep` advises."""
+    item = await upload(client, "prose.txt", PROSE.encode())
+    path = f"{DOCUMENTS}/{item['documentId']}"
+    before = data_of(await client.get(path))
+    with psycopg.connect(dsn, autocommit=True) as database:
+        database.execute(damage)
+    answer = await client.put(path, files={"file": ("prose.txt", PROSE.encode())}, data={"wait": "true"})
+    data_of(answer)
+    after = data_of(await client.get(path))
+    assert after["chunk_count"] == before["chunk_count"] > 0
+    assert (after["status"], after["job_id"] is None) == ("completed", False)

@@ -14,7 +14,7 @@ from tests.search.shelf import Shelf, assert_same, generated
 from whence.errors import BadInput, DatabaseUnavailable, ProjectNotFound
 from whence.models import new_id
 from whence.search import index
-from whence.search.index import FANOUT, LARGE, compact, due, reindex, segments_of
+from whence.search.index import FANOUT, LARGE, compact, compare_index, due, reindex, segments_of
 from whence.search.postings import MOST_CHUNKS, in_block
 from whence.search.vocabulary import count_words, unpack_words
 from whence.store import Store
@@ -252,3 +252,16 @@ def test_the_order_of_chunks_does_not_matter() -> None:
     chunks = [(new_id(), f"word{n}") for n in range(5)]
     assert segments_of(chunks, "english") == segments_of(chunks[::-1], "english")
     assert segments_of([], "english") == []
+
+
+async def test_merging_a_damaged_segment(shelf: Shelf, dsn: str) -> None:
+    """The merge succeeds, and the check still counts the chunks that lost their terms."""
+    damaged, _ = await shelf.add("The heron waits.", "The bittern booms."), await shelf.add("A wren sings.")
+    async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as database:
+        await database.execute(
+            "UPDATE kb.lexical_blocks SET payload = '' WHERE first_term IN (SELECT min(first_term) FROM kb.lexical_blocks GROUP BY segment_id ORDER BY segment_id LIMIT 1)"
+        )
+    assert (await compare_index(shelf.store, shelf.project_id)).incomplete == 2
+    await shelf.remove(damaged[:1])
+    assert await compact(shelf.store, shelf.project_id) == 1
+    assert tuple(await compare_index(shelf.store, shelf.project_id)) == (0, 0, 1, 0)

@@ -138,9 +138,8 @@ async def entered(block: AbstractAsyncContextManager[Any]) -> None:
 
 
 async def parts(store: Store, document_id: Any) -> list[str]:
-    span = await store.texts.span(document_id)
-    # A document without a text has no parts; the statement runs all the same.
-    some = span or texts.MeasuredSpan(
+    # A span without its beginning: the statement that reads later parts runs.
+    some = texts.MeasuredSpan(
         project_id=document_id,
         document_id=document_id,
         version=0,
@@ -149,6 +148,7 @@ async def parts(store: Store, document_id: Any) -> list[str]:
         start=0,
         end=1,
         size=1,
+        beginning="",
     )
     try:
         return [part async for part in store.texts.parts(some)]

@@ -151,7 +151,10 @@ async def test_everything_comes_back(full: Place, empty: Place, file: Path, temp
     assert await full.state() == before
 
     assert await empty.read(file) == manifest
-    assert await empty.state() == before
+    (tables, kept), (tables_before, kept_before) = await empty.state(), before
+    # A copy has a storage of its own.
+    assert tables.pop("storage") != tables_before.pop("storage")
+    assert (tables, kept) == (tables_before, kept_before)
     assert [path.name for path in file.parent.iterdir()] == [file.name]
     assert not list(temporary.iterdir())
     # What was restored is a database like any other.
@@ -420,7 +423,7 @@ async def test_a_backup_that_lacks_an_original_fails_and_names_it(full: Place, f
     with pytest.raises(NotFound) as error:
         await full.write(file)
     said = error.value.message
-    assert "not as the database describes them (2): " in said
+    assert "or differ from what the database describes (2): " in said
     assert f"{first} (missing)" in said
     assert f"{second} (14 bytes instead of " in said
     assert "--allow-missing" in said
@@ -467,9 +470,7 @@ async def test_restore_checks_every_original(
     await full.write(file)
     before = await empty.state()
     damaged = changed(file, {f"originals/{key}": other})
-    with pytest.raises(
-        BadInput, match=f"lacks originals, or has them with other content: 1 of documents: {key}"
-    ):
+    with pytest.raises(BadInput, match=f"missing from the backup, or have other content: 1: {key}"):
         await empty.read(damaged)
     assert await empty.state() == before
     restored = await empty.read(damaged, allow_missing=True)
@@ -477,10 +478,14 @@ async def test_restore_checks_every_original(
 
 
 async def test_marker_and_row_agree_after_a_restore(full: Place, empty: Place, file: Path) -> None:
-    """A new storage gets the id that the backup carries."""
+    """A new storage gets an id of its own: with that of the first, either database could use the storage of the other."""
     manifest = await full.write(file)
     await empty.read(file)
-    assert str(await empty.bind()) == manifest.storage_id == str(await full.bind())
+    assert str(await full.bind()) == manifest.storage_id
+    own = await empty.bind()
+    assert str(own) != manifest.storage_id
+    await empty.read(file, replace=True)
+    assert await empty.bind() == own
 
 
 async def test_a_lost_database_comes_back_to_its_storage(

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 from tests.api.shared_app import WITHOUT_TRIGGERS
+from tests.conftest import TEMPLATE
 from tests.store.plan_changes import changes
 from tests.store.plan_database import FILL
 from tests.store.plan_reads import reads
@@ -149,11 +150,11 @@ start and before an index of a whole space is made."""
 
 
 @pytest.fixture(scope="module")
-def full(postgres: Any, template: str) -> Iterator[str]:
+def full(postgres: Any) -> Iterator[str]:
     """A database with 100,000 chunks in 2,000 documents of 1,000 projects."""
     name = "plans"
     with psycopg.connect(postgres.bootstrap_dsn, autocommit=True) as conn:
-        conn.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        conn.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
         dsn = make_conninfo(postgres.bootstrap_dsn, dbname=name)
         with psycopg.connect(dsn, autocommit=True, options=WITHOUT_TRIGGERS) as inside:
             inside.execute(FILL)

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from tests.outage import away, end_connections
 
-from whence.errors import DatabaseUnavailable
+from whence.errors import DatabaseBusy, DatabaseUnavailable, WhenceError
 from whence.store import connection, connection_pool
 from whence.store.binary_copy import copy, integer, packed
 from whence.store.connection import busy
@@ -55,6 +55,24 @@ async def things(queries: Queries) -> int:
     row = await queries.one("SELECT count(*) FROM things")
     assert row is not None
     return int(row[0])
+
+
+async def test_a_statement_that_waits_too_long_for_a_row_is_told_apart_from_a_slow_one(
+    database: Database,
+) -> None:
+    """Waits for several rows may exceed the statement's timeout although none exceeds that of a lock."""
+    await database.run("INSERT INTO things VALUES (1)")
+    update = "UPDATE things SET name = 2"
+    async with database.transaction() as holder, database.transaction() as waiting:
+        await holder.run(update)
+        await waiting.run("SET LOCAL statement_timeout = '50ms'")
+        with pytest.raises(DatabaseBusy):
+            await waiting.run(update)
+    async with database.transaction() as slow:
+        await slow.run("SET LOCAL statement_timeout = '50ms'")
+        with pytest.raises(WhenceError, match="took longer") as error:
+            await slow.run("SELECT pg_sleep(60)")
+    assert not isinstance(error.value, DatabaseBusy)
 
 
 async def test_everybody_gets_the_only_connection(dsn: str) -> None:

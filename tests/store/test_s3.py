@@ -60,6 +60,8 @@ async def test_a_large_one_comes_and_goes_in_parts(
     parts = [part async for part in originals.get("large")]
     assert b"".join(parts) == whole
     assert max(map(len, parts)) < len(whole)
+    span = MEGABYTE, 9 * MEGABYTE
+    assert b"".join([part async for part in originals.get("large", span=span)]) == whole[slice(*span)]
 
 
 async def test_a_list_of_many_pages(bucket: Bucket, originals: Originals) -> None:

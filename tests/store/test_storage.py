@@ -124,7 +124,9 @@ async def test_unknown_objects_are_refused(store: Store, originals: Originals, k
     assert await keys(originals) == {key}
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b'{"id": "x"}', b"\xff"])
+@pytest.mark.parametrize(
+    "content", [b"", b"{}", b"[]", b'{"id": "x"}', b'{"id": 5, "createdAt": "2026-01-01T00:00:00Z"}', b"\xff"]
+)
 async def test_a_marker_that_cannot_be_read_is_nobodys(
     store: Store, originals: Originals, content: bytes
 ) -> None:

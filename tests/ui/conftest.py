@@ -17,7 +17,7 @@ import pytest
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 from tests.api.conftest import serve_in_thread, usual_settings
 from tests.chat_endpoint import ChatEndpoint, says
-from tests.conftest import make_database
+from tests.conftest import TEMPLATE, make_database
 from tests.files.office import docx
 from tests.files.pdf import pdf
 from tests.pages import ROOT, no_other_builds
@@ -181,8 +181,8 @@ def model() -> Iterator[ChatEndpoint]:
 
 
 @pytest.fixture(scope="module")
-def dsn(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
-    yield from make_database(postgres, template)
+def dsn(postgres: EmbeddedPostgres) -> Iterator[str]:
+    yield from make_database(postgres, TEMPLATE)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -13,6 +14,7 @@ from playwright.async_api import Browser, FilePayload, Page, Route, expect
 from tests.api.conftest import serve_in_thread, usual_settings
 from tests.chat_endpoint import cut, says
 from tests.files.pdf import pdf
+from tests.samples import make_sample
 from tests.ui.conftest import HOSTILE, PAGES, QUESTION, REPORT, Site, ask, loaded, words_under
 
 from whence.models import DEFAULT_PROJECT_ID
@@ -95,7 +97,8 @@ async def test_a_broken_stream_keeps_what_came(site: Site) -> None:
     await ask(page)
     await expect(page.locator(".turn .failed")).to_be_visible()
     await expect(page.locator(".answer-text")).to_contain_text("Repairs went")
-    await page.click(".turn .failed button")
+    await expect(page.locator(".turn")).to_contain_text("Asking again")
+    await page.click(".turn >> text=Ask again")
     await page.wait_for_selector(".chip")
 
 
@@ -112,7 +115,7 @@ async def test_a_server_that_is_gone_and_comes_back(site: Site) -> None:
     await page.context.set_offline(True)
     await page.click("nav >> text=Schema")
     failed = page.locator(".failed")
-    await expect(failed).to_contain_text("This page did not load")
+    await expect(failed).to_contain_text("The server does not answer")
     assert ".js" not in await failed.inner_text()
     await failed.locator("button").click()
     await expect(failed).to_contain_text("The server does not answer")
@@ -146,7 +149,7 @@ async def test_adding_previewing_and_deleting_a_document(site: Site) -> None:
     await expect(page.locator(".cuts .cut")).to_have_count(2)
     await page.click("dialog .primary")
     row = page.locator(".rows-row", has_text="added.md")
-    await expect(row).to_contain_text("done")
+    await expect(row).to_contain_text("completed")
     await page.fill("[data-main-input]", "added")
     await expect(page).to_have_url(re.compile("name=added"))
     await expect(page.locator(".rows-row")).to_have_count(1)
@@ -157,10 +160,14 @@ async def test_adding_previewing_and_deleting_a_document(site: Site) -> None:
     await expect(row).to_have_count(0)
 
 
-async def test_a_long_list_has_only_the_rows_in_view(site: Site) -> None:
+async def test_a_long_list_has_only_the_rows_in_view(site: Site, dsn: str) -> None:
     made = site.data("POST", "/projects", json={"name": "long", "config": {"extraction": "manual"}})
-    files = [("file", (f"note-{n:03}.txt", f"Note {n}.")) for n in range(300)]
-    site.data("POST", "/ingest/upload", files=files, data={"projectId": made["id"]})
+    async with Store.open(dsn, size=2) as store, store.transaction() as tx:
+        for number in range(300):
+            sample = make_sample(chunks=1, project_id=UUID(made["id"]), name=f"note-{number:03}.txt")
+            await tx.documents.insert(sample.document)
+            await tx.jobs.insert(sample.job)
+            await tx.chunks.insert(sample.chunks)
     page = await site.open(f"/documents?project={made['id']}")
     await expect(page.locator(".page-head")).to_contain_text("300 documents")
     assert await page.locator(".rows-row").count() < 80
@@ -272,20 +279,22 @@ async def test_a_conversation_of_another_project(site: Site) -> None:
     made = site.data("POST", "/projects", json={"name": "pier", "config": {"extraction": "manual"}})
     files = {"file": ("pier.md", "# Pier\n\nThe pier is long.\n")}
     site.data("POST", "/ingest/upload", files=files, data={"projectId": made["id"]}, params={"wait": "true"})
-    page = await site.open("/?project=pier", viewport={"width": 1280, "height": 420})
+    allowed = ["clipboard-read", "clipboard-write"]
+    page = await site.open("/?project=pier", viewport={"width": 1280, "height": 420}, permissions=allowed)
     turns = page.locator(".turn")
     for question in ("Is the pier long?", "Is the long pier long?"):
         site.model.script(says("The pier is long. [1] The pier is long. [1]"))
         await ask(page, question)
-        await expect(turns.last.locator("text=Link")).to_be_in_viewport()
+        await expect(turns.last.locator("text=Copy the link")).to_be_in_viewport()
     await page.click(".turn:last-of-type .chip")
     await expect(page.locator(".evidence mark")).to_have_text("The pier is long.")
     await expect(page.locator(".stepper")).to_contain_text("1 of 2")
     await page.keyboard.press("Escape")
-    await turns.last.locator("text=Link").click()
-    await expect(turns).to_have_count(1)
-    alone = page.url.split("?")[0]
+    await turns.last.locator("text=Copy the link").click()
+    await expect(turns.last.locator("text=Copied")).to_be_visible()
+    alone = (await page.evaluate("navigator.clipboard.readText()")).split("?")[0]
     await page.goto(alone)
+    await expect(turns).to_have_count(1)
     await expect(page.locator("[aria-label=Project]")).to_have_value(made["id"])
     listed = page.locator(".conversations li", has_text="Is the pier long?")  # not one of another project
     await listed.locator("a").click()
@@ -342,10 +351,12 @@ async def test_search_with_both_scores(site: Site) -> None:
     await page.keyboard.press("Enter")
     await page.wait_for_selector(".hits mark")
     assert await page.locator(".hits li").first.locator("[role=meter]").count() == 2
+    await expect(page.locator(".hit-head").first).to_contain_text("page 2")  # its chunk begins on page 1
     await page.click(".hits button")
     await page.wait_for_selector(".evidence .rect")
+    await expect(page.locator(".evidence header")).to_contain_text("page 2")
     await page.wait_for_selector(".evidence .page img")
-    assert await words_under(page, pdf(REPORT), number=2) == CITED, "the chunk begins on page 1"
+    assert await words_under(page, pdf(REPORT), number=2) == CITED
     await page.click("text=Open the document")
     await expect(page.locator("[data-page='2'] .rect")).to_be_in_viewport()
     await page.go_back()
@@ -398,12 +409,12 @@ async def test_a_new_version_of_the_schema(site: Site) -> None:
     await expect(page.locator(".panel", has_text="Extract")).to_contain_text("chunk")
     await page.click(".panel >> text=Start")
     done = page.locator(".panel [role=status]", has_text="See the jobs")
-    await expect(done).to_contain_text("done")
+    await expect(done).to_contain_text("completed")
     await page.reload()
-    await expect(done).to_contain_text("done")
+    await expect(done).to_contain_text("completed")
     await done.locator("a").click()
     await page.click(".rows-row a")
-    await expect(page.locator(".object-panel")).to_contain_text("finished")
+    await expect(page.locator(".object-panel tr", has_text="status")).to_contain_text("completed")
 
 
 async def test_keys_open_projects(

@@ -8,7 +8,7 @@ import psycopg
 from playwright.async_api import expect
 from tests.chat_endpoint import says
 from tests.files.pdf import pdf, placed_pdf
-from tests.ui.conftest import HOSTILE, PAGES, Site, ask, until, words_under
+from tests.ui.conftest import HOSTILE, PAGES, Site, ask, loaded, until, words_under
 
 LEFT = ["The left column tells of the", "harbour and its old wharf."]
 RIGHT = ["The right column has prices", "of apples and of pears."]
@@ -57,6 +57,10 @@ async def test_keys_of_the_keyboard(site: Site) -> None:
     await expect(page.locator("[data-main-input]")).to_have_value("?/")
     await page.keyboard.press("Control+k")
     await expect(page).to_have_url(f"{site.url}/search")
+    await expect(page.locator("[aria-label=Search]")).to_be_focused()
+    await page.goto(f"{site.url}/jobs")  # it has no box of its own
+    await loaded(page)
+    await page.keyboard.press("/")
     await expect(page.locator("[aria-label=Search]")).to_be_focused()
 
 
@@ -180,7 +184,7 @@ async def test_a_dropped_file_shows_its_progress(site: Site, dsn: str) -> None:
         await page.dispatch_event("main", "drop", {"dataTransfer": files})
         await expect(row.locator("progress")).to_be_visible()
         await expect(page.locator(".drop-hint")).to_have_count(0)
-    await expect(row).to_contain_text("done")
+    await expect(row).to_contain_text("completed")
     await page.click("text=dropped.md")
     await expect(page.locator(".document-text")).to_contain_text("The quay is dry.")
     site.data("DELETE", f"/documents/{page.url.rpartition('/')[2]}")

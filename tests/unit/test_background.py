@@ -37,6 +37,14 @@ def test_one_failure_is_logged_with_its_cause_and_not_yet_reported(caplog: pytes
     assert record.exc_info is None
 
 
+async def test_a_timeout_is_logged_as_one(caplog: pytest.LogCaptureFixture) -> None:
+    background = BackgroundWork()
+    with background.attempt("the test"):
+        await asyncio.wait_for(asyncio.Event().wait(), 0.001)
+    (record,) = caplog.records
+    assert record.getMessage() == "The test failed, the first time: TimeoutError"
+
+
 def test_a_name_that_keeps_failing_is_reported_until_it_succeeds() -> None:
     background = BackgroundWork()
     for _ in range(3):

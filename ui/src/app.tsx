@@ -1,10 +1,12 @@
+import { Arrivals } from "./components/Arrivals";
 import { Dialog } from "./components/Dialog";
 import { Evidence } from "./components/Evidence";
 import { Empty, Failed, Loading } from "./components/States";
 import { shown } from "./state/evidence";
 import { helpOpen, KEYS } from "./state/keyboard";
 import { key, lockedOut } from "./state/key";
-import { useCode, useMenu, usePageFocus } from "./state/shell";
+import { askAddress } from "./state/asking";
+import { useCode, useMenu, usePageFocus, useTitle } from "./state/shell";
 import { useResource } from "./state/resource";
 import { href, path, section } from "./state/router";
 import { choose, loadProjects, project, projects, signOut, unknown } from "./state/session";
@@ -48,6 +50,7 @@ export function App() {
         </main>
         <Evidence />
       </div>
+      <Arrivals />
       {helpOpen.value && <Help />}
     </>
   );
@@ -55,8 +58,9 @@ export function App() {
 
 function Page() {
   const { page, props } = pageFor(path.value);
-  const loaded = useCode(page, path.value.split("/")[1]);
-  usePageFocus(path.value.split("/")[1]);
+  const loaded = useCode(page.load, page.name);
+  usePageFocus(page.name);
+  useTitle(page.name);
   if (loaded.error) return <Failed error={loaded.error} retry={loaded.reload} />;
   const Shown = loaded.data?.default;
   return Shown ? <Shown {...props} /> : <Loading lines={10} page />;
@@ -90,7 +94,11 @@ function Header() {
       )}
       <nav aria-label="Pages">
         {LINKS.map(([to, name]) => (
-          <a key={to} href={href(to)} aria-current={section(here) === to ? "page" : undefined}>
+          <a
+            key={to}
+            href={to === "/" ? askAddress() : href(to)}
+            aria-current={section(here) === to ? "page" : undefined}
+          >
             {name}
           </a>
         ))}

@@ -1,3 +1,4 @@
+import { marked as lexer } from "marked";
 import { expect, test } from "vitest";
 import { footnoted, marked, MARKS, numbering, sentences, soFar, unsupported } from "../src/text/answer";
 import type { Citation, Source } from "../src/api/client";
@@ -50,11 +51,19 @@ test("markers become chips and sentences are marked, also after characters outsi
 });
 
 test("marks never come from the answer itself", () => {
-  expect(marked(`\ue002x\ue003`, [])).toBe("\ufffdx\ufffd");
+  expect(marked(`\ufffcx\ufffc`, [])).toBe("\ufffdx\ufffd");
+});
+
+test("stars, underscores and fences keep their meaning beside marks", () => {
+  const said = (text: string): string =>
+    lexer.parse(marked(text, [citation({ responseStart: 0, responseEnd: text.length })]), { async: false });
+  expect(said("**Whales sing.**")).toContain("<strong>Whales sing.</strong>");
+  expect(said("_Whales sing._")).toContain("<em>Whales sing.</em>");
+  expect(said("```\nlet x;\n```")).toContain("let x;\n</code>");
 });
 
 test("a list item keeps its bullet", () => {
-  expect(marked("- One", [citation({ responseStart: 0, responseEnd: 5 })])).toMatch(/^- \ue0000/);
+  expect(marked("- One", [citation({ responseStart: 0, responseEnd: 5 })])).toMatch(/^- \ufffcs0/);
 });
 
 test("footnotes number the sources as the chips do", () => {
@@ -67,11 +76,22 @@ test("footnotes number the sources as the chips do", () => {
   expect(footnoted(text, [], sources)).toBe("One. [1] Two. [2]\n\n[1] b.pdf, page 3\n[2] a.txt\n");
   const cited = [citation({ chunkId: B, page: 4, quote: "One." })];
   expect(footnoted(text, cited, sources)).toContain('[1] b.pdf, page 4: "One."');
+  const quotes = [
+    { chunkId: B, page: 3, quote: "One." },
+    { chunkId: A, quote: "Two." },
+    { chunkId: B, page: 4, quote: "Three\nis wrapped." },
+    { chunkId: B, page: 3, quote: "Four." },
+    { chunkId: B, page: 3, quote: "One." },
+  ].map(citation);
+  expect(footnoted(text, quotes, sources)).toBe(
+    'One. [1] Two. [2]\n\n[1] b.pdf, page 3: "One."; "Four."; page 4: "Three is wrapped."\n[2] a.txt: "Two."\n',
+  );
 });
 
 test("a marker behind a table's row goes into its last cell", () => {
   const made = marked(`| a |\n|---|\n| b | [${A}]`, [citation({ responseStart: 0, responseEnd: 17 })]);
-  expect(made).toBe(`| \ue0000\ue003a |\n|---|\n| b \ue001\ue0020:${A}\ue003|`);
+  const { sentence, end, chip, stop } = MARKS;
+  expect(made).toBe(`| ${sentence}0${stop}a |\n|---|\n| b ${end}${chip}0:${A}${stop}|`);
 });
 
 test("half a marker is not shown", () => {
@@ -96,17 +116,25 @@ test("a chunk that only LightRAG has is cited like the others", () => {
 });
 
 test("what no source supports is named without its markdown, also when copied", () => {
-  const text = `- **Whales** sing in \`June\`. [${A}]\n| a | _b_ |`;
+  const text = `- **Whales** sing in \`June\`. [${A}]\n\n**They go. To [the south](https://x.org/).**\n\n| x | y |\n|---|---|\n| a | _b_ |`;
   const end = text.indexOf("\n");
+  const [they, to, row] = ["**They", "To", "| a"].map((words) => text.indexOf(words)) as [
+    number,
+    number,
+    number,
+  ];
   const none = { supportLevel: "none", startOffset: null } as const;
   const bare = [
     citation({ ...none, responseEnd: end }),
-    citation({ ...none, responseStart: end + 1, responseEnd: text.length, chunkId: null }),
+    citation({ ...none, responseStart: they, responseEnd: to - 1, chunkId: null }),
+    citation({ ...none, responseStart: to, responseEnd: text.indexOf("\n", to), chunkId: null }),
+    citation({ ...none, responseStart: row, responseEnd: text.length, chunkId: null }),
   ];
   const source = { id: A, source: "sea.md" } as Source;
-  expect(unsupported(text, bare, [source])).toEqual(["Whales sing in June.", "a, b"]);
+  const words = ["Whales sing in June.", "They go.", "To the south.", "a, b"];
+  expect(unsupported(text, bare, [source])).toEqual(words);
   expect(unsupported(text, bare, [])).toEqual([]);
   expect(footnoted(text, bare, [source])).toContain(
-    "\n\n⚠ No source for: “Whales sing in June.”, “a, b”\n\n[1] sea.md\n",
+    `\n\n⚠ No source for: ${words.map((one) => `“${one}”`).join(", ")}\n\n[1] sea.md\n`,
   );
 });

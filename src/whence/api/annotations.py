@@ -1,4 +1,4 @@
-"""A completion's text with citations in the style that the client wants, and where they are in it."""
+"""Renders a completion's text with citations in the requested style, and records their positions."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -21,7 +21,7 @@ class UrlCitation(AnswerShape):
 
 
 class Annotation(AnswerShape):
-    """As OpenAI has it: `content[start_index:end_index]` is the citation."""
+    """OpenAI's annotation: `content[start_index:end_index]` is the citation."""
 
     type: Literal["url_citation"]
     url_citation: UrlCitation
@@ -30,7 +30,8 @@ class Annotation(AnswerShape):
 class StyledAnswer:
     """The text of an answer, piece by piece, then its citations.
 
-    Links in the text go to quotes, which are known at the end: with them, all text after the first citation comes at the end.
+    With links in the text, all text after the first citation comes at the end, because the links lead to quotes that are only
+    known then.
     """
 
     def __init__(self, sources: Sequence[Source], style: CitationStyle, *, footnotes: bool) -> None:
@@ -40,7 +41,7 @@ class StyledAnswer:
         self._numbers = Numbers()
         self._answer: Answer | None = None
         self._written, self._sent = "", 0
-        self._text = Restyled(sources, self._mark)
+        self._text = Restyled(sources, self._render_mark)
 
     def with_sources(self, sources: Sequence[Source]) -> "StyledAnswer":
         """The same style for an answer from these sources."""
@@ -59,19 +60,20 @@ class StyledAnswer:
         """The rest of the text, and the footnotes."""
         if self._style == "markdown":
             self._answer = answer
-            self._text = Restyled(answer.sources, self._mark)
+            self._text = Restyled(answer.sources, self._render_mark)
             rest = (self._text.feed(answer.response) + self._text.close())[self._sent :]
         else:
             rest = self._text.close()
         if not self._footnotes or not self._text.marks:
             return rest
         notes = [
-            self._footnote(chunk_id, answer) for chunk_id in dict.fromkeys(one.id for one in self._text.marks)
+            self._render_footnote(chunk_id, answer)
+            for chunk_id in dict.fromkeys(one.id for one in self._text.marks)
         ]
         return "\n".join([f"{rest}\n", *notes])
 
     def cut(self) -> str:
-        """The text held back, for an answer that broke off: without quotes its citations are numbers, not links."""
+        """The text held back, for an interrupted answer. There are no quotes, so its citations are numbers, not links."""
         return (self._written[self._sent :] if self._style == "markdown" else "") + self._text.close()
 
     def whole(self, answer: Answer) -> str:
@@ -84,15 +86,15 @@ class StyledAnswer:
                 url_citation=UrlCitation(
                     start_index=mark.start,
                     end_index=mark.end,
-                    title=self._title(mark.id, _cited_by(answer, mark.id, mark.old_start)),
-                    url=self._url(mark.id, _cited_by(answer, mark.id, mark.old_start)),
+                    title=self._name_source(mark.id, _find_citation(answer, mark.id, mark.old_start)),
+                    url=self._link_to(mark.id, _find_citation(answer, mark.id, mark.old_start)),
                 ),
             )
             for mark in self._text.marks
         ]
 
     def citations(self, answer: Answer) -> list[ChatCitation]:
-        """With the places of their sentences in this text."""
+        """The citations, with the positions of their sentences in this text."""
         return [
             ChatCitation.of(
                 one,
@@ -103,13 +105,13 @@ class StyledAnswer:
         ]
 
     def number(self, one: Citation) -> int:
-        """The number that its source has in this text."""
+        """The number of the citation's source in this text."""
         return self._numbers(one.chunk_id or "")
 
     def url(self, one: Citation) -> str:
-        return self._url(one.chunk_id or "", one)
+        return self._link_to(one.chunk_id or "", one)
 
-    def _mark(self, one: Cited) -> str:
+    def _render_mark(self, one: Cited) -> str:
         if self._style == "none":
             return ""
         if self._style == "id":
@@ -117,24 +119,26 @@ class StyledAnswer:
         number = f"[{self._numbers(one.id)}]"
         if self._answer is None:
             return number
-        return f"{number}({self._url(one.id, _cited_by(self._answer, one.id, one.start))})"
+        return f"{number}({self._link_to(one.id, _find_citation(self._answer, one.id, one.start))})"
 
-    def _footnote(self, chunk_id: str, answer: Answer) -> str:
+    def _render_footnote(self, chunk_id: str, answer: Answer) -> str:
         label = {"none": "-", "id": f"[{chunk_id}]"}.get(self._style, f"[{self._numbers(chunk_id)}]")
         quotes: dict[str, list[str]] = {}
         for one in answer.citations:
             if one.chunk_id == chunk_id and one.quote:
-                quotes.setdefault(self._title(chunk_id, one), []).append(f"“{_flat(one.quote)}”")
+                quotes.setdefault(self._name_source(chunk_id, one), []).append(f"“{_flatten(one.quote)}”")
         found = [f"{title}: {'; '.join(dict.fromkeys(said))}" for title, said in quotes.items()]
-        return f"{label} {'; '.join(found) or self._title(chunk_id, None)}"
+        return f"{label} {'; '.join(found) or self._name_source(chunk_id, None)}"
 
-    def _title(self, chunk_id: str, cited: Citation | None) -> str:
+    def _name_source(self, chunk_id: str, cited: Citation | None) -> str:
         source = self._sources[chunk_id]
         page = source.page if cited is None else cited.page
         return source.name if page is None else f"{source.name}, page {page}"
 
-    def _url(self, chunk_id: str, cited: Citation | None) -> str:
-        """To the quote, else to the chunk. Without an address of the server it is a path: the protocol needs a text."""
+    def _link_to(self, chunk_id: str, cited: Citation | None) -> str:
+        """A link to the quote, else to the chunk. Only a path if the server's address is unknown, because the protocol requires a
+        text.
+        """
         source = self._sources[chunk_id]
         if source.document_id is None:
             return f"urn:lightrag:{chunk_id}"
@@ -145,14 +149,14 @@ class StyledAnswer:
         return links.absolute(path) or path
 
 
-def _cited_by(answer: Answer, chunk_id: str, place: int) -> Citation | None:
-    """The citation of the sentence that is at this place of the response."""
+def _find_citation(answer: Answer, chunk_id: str, place: int) -> Citation | None:
+    """The citation of the sentence at this place of the response."""
     for one in answer.citations:
         if one.chunk_id == chunk_id and one.response_start <= place < one.response_end:
             return one
     return None
 
 
-def _flat(text: str) -> str:
+def _flatten(text: str) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= _QUOTE_SHOWN else flat[: _QUOTE_SHOWN - 1] + "…"

@@ -21,20 +21,22 @@ class RequestShape(BaseModel):
 
     null_is_absent: ClassVar[bool] = True
     file_parts: ClassVar[tuple[str, ...]] = ()
-    """The files of a form, which come beside its fields."""
+    """Fields of a form that are files, not fields of the model."""
 
     @classmethod
     def field_names(cls) -> tuple[str, ...]:
-        """As they are documented: the model's own fields first, then those of its bases."""
+        """The documented names: the model's own fields first, then those of its bases."""
         names = dict.fromkeys(name for model in cls.__mro__ for name in get_annotations(model))
-        return tuple(_aliases(name, cls.model_fields[name])[0] for name in names if name in cls.model_fields)
+        return tuple(
+            _list_aliases(name, cls.model_fields[name])[0] for name in names if name in cls.model_fields
+        )
 
     @model_validator(mode="before")
     @classmethod
     def _check_names(cls, sent: Any) -> Any:
         if not isinstance(sent, Mapping):
             return sent
-        known = _accepted_names(cls)
+        known = _list_accepted_names(cls)
         if cls.model_config.get("extra") == "forbid" and (
             unknown := [name for name in sent if name not in known]
         ):
@@ -53,7 +55,7 @@ class RequestShape(BaseModel):
         target = handler.resolve_ref_schema(made)
         properties, required = target.get("properties", {}), target.get("required", ())
         target["properties"] = {
-            name: _or_null(properties[name])
+            name: _add_null(properties[name])
             if cls.null_is_absent and name not in required
             else properties[name]
             for name in cls.field_names()
@@ -62,19 +64,19 @@ class RequestShape(BaseModel):
 
 
 @cache
-def _accepted_names(model: type[BaseModel]) -> frozenset[str]:
+def _list_accepted_names(model: type[BaseModel]) -> frozenset[str]:
     pairs = model.model_fields.items()
-    return frozenset(alias for name, field in pairs for alias in (name, *_aliases(name, field)))
+    return frozenset(alias for name, field in pairs for alias in (name, *_list_aliases(name, field)))
 
 
-def _aliases(name: str, field: Any) -> tuple[str, ...]:
+def _list_aliases(name: str, field: Any) -> tuple[str, ...]:
     if isinstance(field.validation_alias, AliasChoices):
         return tuple(str(choice) for choice in field.validation_alias.choices)
     return (field.alias or name,)
 
 
 def or_text(schema: JSONSchema) -> None:
-    """Documents that one text may be sent instead of the list."""
+    """Documents that a single text may be sent instead of a list."""
     array = {"type": schema.pop("type"), "items": schema.pop("items"), "minItems": 1}
     schema["anyOf"] = [{"type": "string"}, array]
 
@@ -82,7 +84,7 @@ def or_text(schema: JSONSchema) -> None:
 _ABOUT = frozenset(("description", "default", "title", "examples"))
 
 
-def _or_null(schema: JSONSchema) -> JSONSchema:
+def _add_null(schema: JSONSchema) -> JSONSchema:
     about = {key: value for key, value in schema.items() if key in _ABOUT}
     inner = {key: value for key, value in schema.items() if key not in about}
     choices = inner["anyOf"] if set(inner) == {"anyOf"} else [inner]
@@ -91,13 +93,13 @@ def _or_null(schema: JSONSchema) -> JSONSchema:
 
 
 class AnswerShape(BaseModel):
-    """A part of an answer in snake_case. A field with a default is left out where it was not asked for."""
+    """A part of an answer in snake_case. A field with a default is left out if it was not requested."""
 
     model_config = ConfigDict(frozen=True, from_attributes=True)
 
     @classmethod
     def of(cls, thing: Any, /, **more: Any) -> Self:
-        """The fields of a thing of the same names, or of a mapping; `more` adds fields or replaces them."""
+        """Takes fields of the same names from an object or a mapping. `more` adds or replaces fields."""
         if isinstance(thing, Mapping):
             return cls.model_validate({**thing, **more})
         names = (name for name in cls.model_fields if name not in more and hasattr(thing, name))
@@ -160,7 +162,7 @@ class ErrorAnswer(AnswerShape):
 
 
 class StoredError(AnswerShape):
-    """Why a job failed."""
+    """The error of a failed job."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -1,4 +1,4 @@
-"""Questions to the documents, and the answers."""
+"""Chat: questions about the documents, and answers."""
 
 from typing import Annotated, Any, Self
 from uuid import UUID
@@ -17,7 +17,7 @@ from whence.search import MAX_QUERY
 
 MAX_TURNS = 1000
 MAX_TURN = 100_000
-"""Characters. What does not fit into the model's context is left out, the oldest first."""
+"""Maximum characters of the history. Turns that do not fit into the model's context are left out, oldest first."""
 
 Limit = Annotated[int, whole(1, MAX_SOURCES)]
 DEFAULT_LIMIT = Asked(message="").limit
@@ -30,7 +30,7 @@ class HistoryTurn(RequestShape):
 
 
 class ChatQuestion(RequestShape):
-    """A question without its project, as `whence ask` has it."""
+    """A question without its project, as `whence ask` sends it."""
 
     message: Annotated[str, text(MAX_QUERY)]
     history: list[HistoryTurn] = Field(
@@ -40,7 +40,7 @@ class ChatQuestion(RequestShape):
     filters: FiltersRequest | None = None
     verify: Flag | None = Field(
         default=None,
-        description="Have the model judge each citation. Default: as the project and `WHENCE_VERIFY` say.",
+        description="Let the model judge each citation. Default: the project's setting, else `WHENCE_VERIFY`.",
     )
     include_ungrounded: Flag = Field(default=False, description=UNGROUNDED)
     include_rects: Flag = Field(
@@ -59,7 +59,7 @@ class ChatQuestion(RequestShape):
     @classmethod
     def _require_one_history(cls, ident: UUID | None, info: ValidationInfo) -> UUID | None:
         if ident is not None and info.data.get("history"):
-            raise wrong("absent where there is a history: the conversation has one")
+            raise wrong("absent when `history` is given: the conversation has its own")
         return ident
 
     def asked(self) -> Asked:
@@ -94,12 +94,14 @@ class ChatSource(CamelShape):
         description="The chunk's id, [LightRAG's](lightrag.md) for its own texts; null for `LightRAG Answer`.",
     )
     document_id: str | None = Field(json_schema_extra={"format": "uuid"})
-    chunk_index: int | None = Field(description="The chunk's place in its document, from 0.")
+    chunk_index: int | None = Field(description="The chunk's index in its document, from 0.")
     chunk_text: str
     source: str = Field(description="The file's name, or `LightRAG Answer`.", examples=["report.pdf"])
     distance: float | None = Field(description="Cosine distance to the question, from 0 to 1.")
     page: int | None
-    start_offset: int | None = Field(default=None, description="In the document's text, in code points.")
+    start_offset: int | None = Field(
+        default=None, description="Start of the chunk in the document's text, in code points."
+    )
     end_offset: int | None = None
     document_version: int | None = None
     url: str | None = Field(default=None, description="A lasting link to the chunk.")
@@ -121,20 +123,24 @@ class ChatSource(CamelShape):
 class ChatCitation(CamelShape):
     """One citation of one sentence. The names are those of `chat.Citation`."""
 
-    response_start: int = Field(description="The sentence in the response, in code points.")
+    response_start: int = Field(description="Start of the sentence in the response, in code points.")
     response_end: int
     chunk_id: str | None = Field(description="The `id` of a source; null for a sentence that cites nothing.")
     document_id: UUID | None
-    start_offset: int | None = Field(description="The quote in the document's text, in code points.")
+    start_offset: int | None = Field(description="Start of the quote in the document's text, in code points.")
     end_offset: int | None
     page: int | None
-    quote: str | None = Field(description="Null where the chunk has no word of the sentence.")
+    quote: str | None = Field(description="Null if the chunk contains no word of the sentence.")
     support: float = Field(description="How well the chunk supports the sentence, from 0 to 1.")
-    support_level: Level = Field(description="Only `verbatim` and `close` say that the chunk supports it.")
+    support_level: Level = Field(
+        description="`verbatim` and `close` mean that the chunk supports the sentence."
+    )
     supported: bool = Field(description="True for `verbatim` and `close`.")
-    origin: Origin = Field(description="`attributed` where the model cited nothing.")
+    origin: Origin = Field(
+        description="`model`, or `attributed` if the model cited nothing and Whence found the source."
+    )
     judgement: Judgement | None = Field(
-        description="Of the sentence against the quote, by the model `judgedBy`; null without `verify`."
+        description="The model's judgement of the sentence against the quote; null without `verify`."
     )
     judged_by: str | None
     pages: list[PageRectsModel] | None = Field(
@@ -156,11 +162,14 @@ class ChatAnswer(CamelShape):
     sources: list[ChatSource]
     model: str = Field(description="The model that answered; `extractive` without one.")
     total_duration: int = Field(description="Milliseconds.")
-    prompt_eval_count: int | None = Field(description="Tokens of the prompt; null where unknown.")
-    eval_count: int | None = Field(description="Tokens of the answer; null where unknown.")
+    prompt_eval_count: int | None = Field(description="Tokens of the prompt; null if unknown.")
+    eval_count: int | None = Field(description="Tokens of the answer; null if unknown.")
     citations: list[ChatCitation]
-    notes: list[str] = Field(description="What to know about how the answer was made.")
-    answer_id: UUID | None = Field(default=None, description="Of a stored answer, as are the next two.")
+    notes: list[str] = Field(description="Remarks on how the answer was made.")
+    answer_id: UUID | None = Field(
+        default=None,
+        description="The id of a stored answer. Like the next two fields, only of stored answers.",
+    )
     conversation_id: UUID | None = None
     url: str | None = None
 
@@ -198,7 +207,7 @@ class SourcesEvent(CamelShape):
     """The data of the event `sources`."""
 
     sources: list[ChatSource]
-    model: str = Field(description="What answers; `extractive` answers are quotes.")
+    model: str = Field(description="The model that answers; `extractive` answers are quotes.")
 
 
 class VerifiedEvent(CamelShape):

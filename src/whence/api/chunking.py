@@ -25,8 +25,8 @@ ALWAYS = Chunking()
 """`character`, 1200: the default since the first version."""
 
 MOST_SHOWN = 4_000_000
-"""Characters of chunks, with their headings, in the answer of a preview."""
-_EACH = 100  # the numbers beside a chunk
+"""Maximum characters of chunks and their headings in the answer of a preview."""
+_EACH = 100  # size of a chunk's other fields
 _SIZES = ("max_chunk_size", "min_chunk_size")
 _MAX = whole(MAX_CHUNK_SIZES.start, MAX_CHUNK_SIZES.stop - 1)
 _MIN = whole(MIN_CHUNK_SIZES.start, MIN_CHUNK_SIZES.stop - 1)
@@ -42,7 +42,7 @@ _OPTIONS = {
 
 
 def _read_sizes(value: Any) -> dict[str, Any]:
-    """The sizes that were sent. A form has them as JSON text. `ChunkingOptions` checks the numbers."""
+    """Reads the sizes, which a form sends as JSON text. `ChunkingOptions` checks the numbers."""
     sizes: dict[str, Any] = {}
     for name, size in json_object(as_text=True).read(value).items():
         if snake(name) not in _SIZES:
@@ -61,11 +61,11 @@ def _read_text(value: Any) -> str:
 
 
 class ChunkingFields(RequestShape):
-    """The fields of requests that may say how to chunk."""
+    """Fields of requests that may choose the chunking."""
 
     chunking_strategy: Annotated[str | None, Value(lambda name: strategy(name).name, _STRATEGY)] = Field(
         default=None,
-        description=f"How to cut. Default: the project's, else `{DEFAULT_STRATEGY}`. Strategies of other distributions are "
+        description=f"The chunking strategy. Default: the project's, else `{DEFAULT_STRATEGY}`. Strategies of other distributions are "
         "accepted.",
     )
     chunking_options: Annotated[dict[str, Any] | None, Value(_read_sizes, _OPTIONS)] = Field(
@@ -80,18 +80,18 @@ class ChunkingFields(RequestShape):
         return self.chunking_strategy is not None or self.chunking_options is not None
 
     def chunking(self, unnamed: Chunking = ALWAYS) -> Chunking:
-        """The chunking that the fields ask for; `unnamed` fills the rest."""
+        """The requested chunking; `unnamed` supplies what is missing."""
         name = unnamed.strategy if self.chunking_strategy is None else self.chunking_strategy
         sizes = self.chunking_options or {}
         most, options = sizes.get("max_chunk_size"), unnamed.options
         if "min_chunk_size" not in sizes and isinstance(most, int) and most <= options.min_chunk_size:
-            # A default minimum must not refuse the maximum that was asked for.
+            # A default minimum must not make the requested maximum invalid.
             return Chunking(strategy=name, options=ChunkingOptions(**sizes))
         return Chunking(strategy=name, options=replace(options, **sizes))
 
 
 class ChunkingChoice(RequestShape):
-    """A project's default."""
+    """A project's default chunking."""
 
     null_is_absent: ClassVar[bool] = False
 
@@ -112,11 +112,11 @@ class PreviewRequest(ChunkingFields):
         json_schema_extra={"example": {"text": "One. Two.", "chunkingStrategy": "sentence"}}
     )
 
-    text: Annotated[str, Value(_read_text, {"type": "string"})] = Field(description="The text to cut.")
+    text: Annotated[str, Value(_read_text, {"type": "string"})] = Field(description="The text to chunk.")
 
 
 class PreviewForm(ChunkingFields):
-    """The fields beside the file."""
+    """The form fields other than the file."""
 
     file_parts: ClassVar[tuple[str, ...]] = ("file",)
 
@@ -124,11 +124,11 @@ class PreviewForm(ChunkingFields):
 class PreviewChunk(CamelShape):
     index: int
     text: str
-    start_offset: int = Field(description="In Unicode code points, as Python counts.")
+    start_offset: int = Field(description="In Unicode code points.")
     end_offset: int
     size: int
     boundary_type: BoundaryType
-    headings: list[str] = Field(description="The titles above the chunk, from the outermost.")
+    headings: list[str] = Field(description="The headings above the chunk, outermost first.")
 
     @classmethod
     def of(cls, chunk: ChunkResult, /, **more: Any) -> Self:
@@ -141,10 +141,10 @@ class PreviewSummary(CamelShape):
     median_size: float
     max_size: int
     sentence_end_share: float | None = Field(
-        description="Share of the cuts that fall on the end of a sentence, from 0 to 1; null where there is no cut."
+        description="Share of the cuts at the end of a sentence, from 0 to 1; null if there is no cut."
     )
     truncated: bool = Field(
-        description="Whether `chunks` lists only the first ones: it has at most 4,000,000 characters. The figures count all."
+        description="Whether `chunks` lists only the first chunks, up to 4,000,000 characters. The summary counts all."
     )
 
 

@@ -28,8 +28,8 @@ EXAMPLE_METADATA = {
 }
 
 
-def _decoded(value: Any) -> Any:
-    """The store leaves JSON columns as ready fragments, which only orjson can write."""
+def _decode(value: Any) -> Any:
+    """Decodes JSON columns, which the store returns as encoded fragments of orjson."""
     return orjson.loads(orjson.dumps(value)) if isinstance(value, orjson.Fragment) else value
 
 
@@ -55,15 +55,15 @@ class ChunkModel(AnswerShape):
     chunk_index: int
     content: str = Field(examples=["Revenue grew by 12 % in the third quarter."])
     content_hash: str = Field(description="sha256 of the content, in hex.", pattern="^[0-9a-f]{64}$")
-    metadata: Annotated[dict[str, Any] | None, BeforeValidator(_decoded)] = Field(
-        description="Where the chunk is in its document, and what cut it.", examples=[EXAMPLE_METADATA]
+    metadata: Annotated[dict[str, Any] | None, BeforeValidator(_decode)] = Field(
+        description="The chunk's position in its document, and how it was cut.", examples=[EXAMPLE_METADATA]
     )
     created_at: datetime
-    document_version: int = Field(description="Of the document, when the chunk was read.")
+    document_version: int = Field(description="The document's version when the chunk was read.")
     url: str | None = Field(description="A lasting link to the chunk.")
     source: SourceModel = Field(default=None, description="Only with `include_source`.")  # type: ignore[assignment]  # optional, but never null
     embedding: list[float] | None = Field(
-        default=None, description="Only with `include_embedding`; null where the chunk has no vector."
+        default=None, description="Only with `include_embedding`; null if the chunk has no vector."
     )
 
 
@@ -74,7 +74,7 @@ class BulkAnswer(AnswerShape):
     not_found: list[UUID]
 
 
-def _chunk_ids(value: Any) -> list[str]:
+def _read_chunk_ids(value: Any) -> list[str]:
     if not isinstance(value, list):
         raise BadInput("chunk_ids array is required", details={"field": "chunk_ids", "provided": value})
     if not 1 <= len(value) <= MAX_CHUNK_IDS:
@@ -92,13 +92,13 @@ def _chunk_ids(value: Any) -> list[str]:
 
 
 class BulkRequest(RequestShape):
-    """The one request whose documented names are snake_case, as in the answers about chunks."""
+    """The only request with documented names in snake_case, as in the answers about chunks."""
 
     model_config = ConfigDict(alias_generator=None, json_schema_extra={"example": _EXAMPLE})
 
     null_is_absent: ClassVar[bool] = False
 
-    chunk_ids: Annotated[list[str], BeforeValidator(_chunk_ids), WithJsonSchema(_CHUNK_IDS)]
+    chunk_ids: Annotated[list[str], BeforeValidator(_read_chunk_ids), WithJsonSchema(_CHUNK_IDS)]
     include_embeddings: Flag = False
     include_source: Flag = False
 

@@ -1,4 +1,4 @@
-"""Claims: what chunks and people say about objects and relationships, and where."""
+"""Claims of chunks and people about objects and relationships, with their sources."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -18,22 +18,24 @@ from whence.store.evidence import TextSpan
 
 
 class Grounds(AnswerShape):
-    """The words, the chunk, the document and the schema that a claim rests on."""
+    """The quote, chunk, document and schema version behind a claim."""
 
     schema_version: str = Field(examples=["v2"])
     extracted_at: datetime = Field(
-        description="When the chunk first said so: reading it again does not make the claim newer."
+        description="Time of the first extraction. Extracting the chunk again does not change it."
     )
-    read_at: datetime = Field(description="When the chunk was last read under this version of the schema.")
+    read_at: datetime = Field(description="Time of the last extraction under this schema version.")
     quote: str | None = Field(description="The words of the chunk; null where they were not found.")
     start_offset: int | None = Field(description="The quote in the chunk's content, in code points.")
     end_offset: int | None
-    chunk_id: UUID | None = Field(description="Null if a person set the value, like the following.")
+    chunk_id: UUID | None = Field(description="Like the next fields, null if a person set the value.")
     chunk_index: int | None
     document_id: UUID | None
     document_name: str | None
     page: int | None
-    document_start: int | None = Field(description="The quote in the document's text.")
+    document_start: int | None = Field(
+        description="Start of the quote in the document's text, in code points."
+    )
     document_end: int | None
     as_of: datetime | None = Field(description="The time that orders claims: the newest one is current.")
     ordered_by: OrderedBy | None = Field(
@@ -41,15 +43,18 @@ class Grounds(AnswerShape):
     )
     document_version: int | None
     url: str | None = Field(description="A lasting link to the quote; without one, to the chunk.")
-    text: str = Field(default="", description="The chunk's text, if asked for.")
-    pages: list[PageRectsModel] = Field(default=[], description="The rectangles of the quote, if asked for.")
+    text: str = Field(default="", description="The chunk's text, if requested.")
+    pages: list[PageRectsModel] = Field(default=[], description="The rectangles of the quote, if requested.")
 
     @classmethod
     def of(cls, claim: Claim | RelationshipClaim, /, **more: Any) -> Self:
         place = claim.origin if isinstance(claim, Claim) else claim.place
         names = ("chunk_id", "chunk_index", "document_id", "document_name", "page", "as_of", "ordered_by")
         named = {name: getattr(place, name, None) for name in (*names, "document_version")}
-        start, end = _in_document(place, claim.start_offset), _in_document(place, claim.end_offset)
+        start, end = (
+            _shift_to_document(place, claim.start_offset),
+            _shift_to_document(place, claim.end_offset),
+        )
         return super().of(
             claim,
             read_at=getattr(place, "read_at", None) or claim.extracted_at,
@@ -79,13 +84,17 @@ class ClaimModel(Grounds):
     operation: Operation = Field(
         description="`confirmed`: the chunk repeats a known value. `imported`: from another system, with a `quote` where the chunk states it. `set`: by a person."
     )
-    elements: list[ElementModel] | None = Field(description="Of a list: where each element comes from.")
+    elements: list[ElementModel] | None = Field(description="For a list: the source of each element.")
     ungrounded: bool = Field(description="The chunk does not state the value; the project is lenient.")
-    current: bool = Field(description="The object has its value now; of a list, its elements.")
-    rejected: bool = Field(default=False, description="A person rejected the claim.")
-    author: str | None = Field(default=None, description="Who set the value or rejected the claim.")
+    current: bool = Field(description="Whether the object has this value now; for a list, its elements.")
+    rejected: bool = Field(default=False, description="Whether a person rejected the claim.")
+    author: str | None = Field(
+        default=None, description="The person who set the value or rejected the claim."
+    )
     reason: str | None = None
-    curation_id: UUID | None = Field(default=None, description="The correction, which can be undone.")
+    curation_id: UUID | None = Field(
+        default=None, description="The id of the correction, which can be undone."
+    )
 
     @classmethod
     def of(cls, claim: Claim | RelationshipClaim, /, **more: Any) -> Self:
@@ -122,16 +131,18 @@ class StatedClaim(Grounds):
     object: ObjectRef | None = Field(description="Null for a relationship.")
     relationship: RelationshipRef | None
     property_name: str | None
-    value: Any = Field(description="The value of the property; of a relationship its properties.")
+    value: Any = Field(description="The value of the property; for a relationship its properties.")
     operation: Operation
     ungrounded: bool = Field(description="The chunk does not state it; the project is lenient.")
-    current: bool = Field(description="The newest claim about the property or the relationship.")
+    current: bool = Field(
+        description="Whether it is the newest claim about the property or the relationship."
+    )
 
     @classmethod
     async def load(
         cls, store: Store, project_id: UUID, found: Sequence[tuple[Claim | RelationshipClaim, bool]]
     ) -> list[Self]:
-        """With the objects and relationships that the claims are about. Deleted ones are left out."""
+        """Loads the objects and relationships of the claims. Claims about deleted ones are left out."""
         graph, claims = store.graph, [claim for claim, _ in found]
         objects = {claim.object_id for claim in claims if isinstance(claim, Claim)}
         related = {claim.relationship_id for claim in claims if isinstance(claim, RelationshipClaim)}
@@ -141,13 +152,13 @@ class StatedClaim(Grounds):
         for edge in await graph.relationships.many(project_id, related):
             about[edge.id] = RelationshipRef.of(edge)
         return [
-            cls._about(about[ident], claim, current)
+            cls._build_about(about[ident], claim, current)
             for claim, current in found
             if (ident := claim.object_id if isinstance(claim, Claim) else claim.relationship_id) in about
         ]
 
     @classmethod
-    def _about(
+    def _build_about(
         cls, ref: ObjectRef | RelationshipRef, claim: Claim | RelationshipClaim, current: bool
     ) -> Self:
         more: dict[str, Any] = {"current": current, "ungrounded": not claim.is_grounded}
@@ -186,7 +197,7 @@ async def add_rects(evidence: Evidence, project_id: UUID, claims: Sequence[Sourc
 
 
 def claims_by_property(claims: Iterable[Claim]) -> dict[str, list[ClaimModel]]:
-    """Sorted by property; the order of the claims stays within each."""
+    """Groups claims by property, in their order."""
     found: dict[str, list[ClaimModel]] = {}
     for claim in claims:
         found.setdefault(claim.property_name, []).append(ClaimModel.of(claim))
@@ -200,5 +211,5 @@ def _link_to(place: Place | None, start: int | None, end: int | None) -> str | N
     return links.to_document(place.document_id, version=place.document_version, start=start, end=end)
 
 
-def _in_document(place: Place | None, offset: int | None) -> int | None:
+def _shift_to_document(place: Place | None, offset: int | None) -> int | None:
     return None if place is None or place.start is None or offset is None else place.start + offset

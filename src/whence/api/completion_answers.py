@@ -1,4 +1,4 @@
-"""Answers in OpenAI's protocol. Its names are theirs; ours are added in camelCase."""
+"""Answers in OpenAI's protocol, with OpenAI's names. Our additional fields are in camelCase."""
 
 from typing import Any, Literal, Self
 
@@ -15,10 +15,12 @@ FinishReason = Literal["stop", "length", "content_filter", "tool_calls"]
 
 class CompletionMessage(AnswerShape):
     role: Literal["assistant"]
-    content: str | None = Field(description="Null where the model only calls tools.")
+    content: str | None = Field(description="Null if the model only calls tools.")
     refusal: None
     annotations: list[Annotation]
-    tool_calls: list[dict[str, Any]] = Field(default=[], description="As the model wrote them.")
+    tool_calls: list[dict[str, Any]] = Field(
+        default=[], description="The tool calls as the model wrote them."
+    )
 
 
 class CompletionChoice(AnswerShape):
@@ -29,7 +31,7 @@ class CompletionChoice(AnswerShape):
 
 
 def tokens_of(answer: Answer) -> tuple[int, int, int]:
-    """Tokens of the prompt, of the answer, and of both; 0 where the model reports none."""
+    """Tokens of the prompt, of the answer, and of both; 0 if the model reports none."""
     prompt, completion = answer.prompt_tokens or 0, answer.completion_tokens or 0
     return prompt, completion, prompt + completion
 
@@ -45,7 +47,7 @@ class CompletionUsage(AnswerShape):
         return cls(prompt_tokens=prompt, completion_tokens=completion, total_tokens=total, **more)
 
 
-def _grounds(answer: Answer, styled: StyledAnswer) -> dict[str, Any]:
+def _describe_grounds(answer: Answer, styled: StyledAnswer) -> dict[str, Any]:
     return {
         "sources": sources_of(answer),
         "citations": styled.citations(answer),
@@ -63,7 +65,7 @@ def finish_reason(answer: Answer) -> FinishReason:
 
 
 class CompletionAnswer(AnswerShape):
-    """The last four are what OpenAI's form has no place for."""
+    """OpenAI's completion. The last four fields are our additions."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -90,7 +92,7 @@ class CompletionAnswer(AnswerShape):
         }
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish_reason(answer)}
         return cls.of(
-            _grounds(answer, styled),
+            _describe_grounds(answer, styled),
             object="chat.completion",
             choices=[choice],
             usage=CompletionUsage.of(answer),
@@ -140,7 +142,7 @@ class CompletionChunk(AnswerShape):
         delta: dict[str, Any] = {"annotations": styled.annotations(answer)}
         if answer.tool_calls:
             delta["tool_calls"] = [{"index": place, **call} for place, call in enumerate(answer.tool_calls)]
-        grounds = _grounds(answer, styled)
+        grounds = _describe_grounds(answer, styled)
         return cls.of(CompletionDelta.model_validate(delta), finish_reason(answer), **grounds, **more)
 
 

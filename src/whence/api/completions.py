@@ -42,14 +42,14 @@ _ROLES: dict[str, Role] = {
     "assistant": "assistant",
 }
 _LEFT_OUT = ("tool", "function")
-"""Roles of tool results."""
+"""Roles of messages with tool results."""
 _SAID = text(MAX_TURN, blank=True)
 _NUMBER = re.compile(r"(?: |(?<![\w\])]))\[\d{1,3}\](?:\([^()\s]*\))?")
 _NO_MESSAGES = "a list of messages, the last one the user's"
 
 
 class TolerantRequest(RequestShape):
-    """Ignores unknown fields. The names are OpenAI's, as they are."""
+    """A request that ignores unknown fields. Its names are OpenAI's."""
 
     model_config = ConfigDict(alias_generator=None, extra="ignore")
 
@@ -84,7 +84,9 @@ _PARTS = TypeAdapter(list[ContentPart])
 class CompletionTurn(TolerantRequest):
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[ContentPart] | None = Field(
-        default=None, description="Only the assistant and tools may say nothing.", validate_default=True
+        default=None,
+        description="Only messages of the assistant and of tools may be empty.",
+        validate_default=True,
     )
 
     @field_validator("content", mode="wrap")
@@ -98,7 +100,7 @@ class CompletionTurn(TolerantRequest):
         return _SAID.read(content)
 
     def message(self) -> Message | None:
-        """None for what tools said, and where the assistant only called one."""
+        """The message; None for a tool's result and for a mere tool call of the assistant."""
         if self.content is None:
             return None
         said = [self.content] if isinstance(self.content, str) else [part.whole_text for part in self.content]
@@ -112,7 +114,7 @@ def _require_false(given: Any) -> Any:
 
 
 Never = Annotated[Literal[False], BeforeValidator(_require_false)]
-"""A flag that cannot be set."""
+"""A flag that must be absent or false."""
 
 
 class StreamOptions(TolerantRequest):
@@ -123,7 +125,7 @@ class QuestionRequest(TolerantRequest):
     """The fields that completions and responses share."""
 
     model: Annotated[str | None, text(MAX_TURN)] = Field(
-        default=None, description="A project's name or id. Default: the key's own, else `default`."
+        default=None, description="A project's name or id. Default: the key's project, else `default`."
     )
     stream: Flag = False
     limit: Limit = Field(default=DEFAULT_LIMIT, description=LIMIT)
@@ -133,14 +135,14 @@ class QuestionRequest(TolerantRequest):
     )
     footnotes: Flag | None = Field(
         default=None,
-        description="End with file, page and quote of each source. Default: the project's, else no.",
+        description="Append file, page and quote of each source. Default: the project's, else no.",
     )
     tool_choice: str | dict[str, Any] | None = Field(
         default=None, description="Passed on to the model; without a model, no tool may be required."
     )
 
     def require_possible(self) -> None:
-        """Refuses what only a model can do."""
+        """Refuses options that need a model."""
         if self.tool_choice not in (None, "auto", "none"):
             raise needs_model("tool_choice", self.tool_choice, expected='absent, "auto" or "none"')
 
@@ -155,10 +157,10 @@ class CompletionRequest(QuestionRequest):
     messages: list[CompletionTurn] = Field(
         max_length=MAX_TURNS,
         json_schema_extra={"minItems": 1},
-        description="The last one is the user's question. What tools said is left out.",
+        description="The last message is the user's question. Tool results are left out.",
     )
     stream_options: StreamOptions | None = None
-    n: Annotated[int, whole(1, 1)] = Field(default=1, description="There is one answer.")
+    n: Annotated[int, whole(1, 1)] = Field(default=1, description="The number of answers is always 1.")
     response_format: dict[str, Any] | None = Field(
         default=None, description="Passed on to the model; without a model only `text`."
     )
@@ -205,7 +207,7 @@ class CompletionRequest(QuestionRequest):
 
     def asked(self) -> Asked:
         *history, question = self.said()
-        # A stream of this protocol ends with its answer: it has no place for judgements.
+        # A stream of this protocol ends with its answer, so judgements could not be sent after it.
         verify = False if self.stream else None
         before = tuple(without_numbers(turn) for turn in history)
         return Asked(
@@ -213,10 +215,10 @@ class CompletionRequest(QuestionRequest):
             history=before,
             limit=self.limit,
             verify=verify,
-            passed_on=self._passed_on(),
+            passed_on=self._select_passed_on(),
         )
 
-    def _passed_on(self) -> PassedOn:
+    def _select_passed_on(self) -> PassedOn:
         options: dict[str, Any] = {}
         if (self.response_format or {}).get("type", "text") != "text":
             options["response_format"] = self.response_format
@@ -239,7 +241,7 @@ def needs_model(field: str, provided: Any, *, expected: str) -> InvalidParameter
 
 
 def without_numbers(turn: Message) -> Message:
-    """An earlier answer without `[1]` or `[1](link)`: the numbers of other sources would mislead a model."""
+    """Removes `[1]` and `[1](link)` from an earlier answer, because the numbers of its sources would mislead a model."""
     if turn.role != "assistant":
         return turn
     return Message(role=turn.role, content=_NUMBER.sub("", turn.content))
@@ -255,7 +257,7 @@ def require_question(turns: Sequence[CompletionTurn]) -> None:
     if not said or said[-1].role != "user":
         raise wrong("a list whose last message is the user's", provided=said[-1].role if said else None)
     question = said[-1].content
-    # Tasks of clients hold the conversation that they are about.
+    # A client's task may contain the conversation that it is about.
     if is_blank(question) or len(question) > (MAX_TURN if is_client_task(question) else MAX_QUERY):
         place = max(index for index, turn in enumerate(turns) if turn.message() is not None)
         expected = f"a text that is not blank, of at most {MAX_QUERY} characters"

@@ -1,4 +1,4 @@
-"""Conversations, and their answers with what happened to their grounds since."""
+"""Conversations, and their answers with later changes of their sources."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -38,10 +38,10 @@ class ConversationModel(CamelShape):
     created_at: datetime
     updated_at: datetime
     is_own: bool = Field(
-        description="Made with this key. Others are renamed and deleted with the scope `write`."
+        description="Whether this key made the conversation. Changing others needs the scope `write`."
     )
     answer_count: int
-    stale_count: int = Field(description="Answers whose grounds have changed, and that were not refreshed.")
+    stale_count: int = Field(description="Number of stale answers that were not refreshed.")
     url: str | None
 
 
@@ -61,7 +61,7 @@ class FeedbackModel(CamelShape):
 
 
 class StaleReason(CamelShape):
-    """Why an answer is stale."""
+    """A reason why an answer is stale."""
 
     reason: MoveReason = Field(
         description="`changed` or `deleted`: the cited chunk. `rejected`: a claim about the cited words."
@@ -70,18 +70,18 @@ class StaleReason(CamelShape):
     chunk_id: UUID
     document_id: UUID | None
     document_name: str
-    current_version: int | None = Field(description="Of the document now; null if it is deleted.")
+    current_version: int | None = Field(description="The document's current version; null if it is deleted.")
     citations: list[int] = Field(description="Positions in `citations`, from 0.")
     old_text: str = Field(description="The cited words.")
     new_text: str | None = Field(
-        description="The words now: the same, or the most similar ones; null if gone."
+        description="The current text: the same or the most similar words; null if there are none."
     )
     quote_still_there: bool
     url: str | None
 
 
 class AnswerModel(CamelShape):
-    """A stored answer. Question, response, sources and citations are as they were."""
+    """A stored answer. Question, response, sources and citations never change."""
 
     id: UUID
     project_id: UUID
@@ -130,7 +130,7 @@ class ChangedQuote(CamelShape):
 class AnswerChanges(CamelShape):
     """The differences between a refreshed answer and the one before."""
 
-    response_changed: bool = Field(description="Whether the text differs, without its citations.")
+    response_changed: bool = Field(description="Whether the text differs, ignoring citations.")
     diff: list[DiffPart] = Field(description="Sentences of both texts, in order.")
     sources_added: list[UUID]
     sources_removed: list[UUID]

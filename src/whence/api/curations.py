@@ -18,7 +18,7 @@ _MAX_NESTED = 20
 
 AuthorText = Annotated[str, text(MAX_AUTHOR)]
 ReasonText = Annotated[str, text(MAX_REASON)]
-AUTHOR = "Who says so. With an API key it is the key's name; without one, this or `local`."
+AUTHOR = "The author. With an API key it is the key's name; without one, this or `local`."
 REASON = "Why."
 
 
@@ -43,10 +43,10 @@ class CurationModel(AnswerShape):
     action: Literal["set", "reject", "undo"]
     subject: Literal["object", "property", "claim", "relationship"]
     state: Literal["active", "waiting", "replaced", "undone"] = Field(
-        description="`waiting`: a value of an object that is not there. `replaced`: a later correction counts."
+        description="`waiting`: the object does not exist yet. `replaced`: a later correction takes precedence."
     )
     object_id: UUID | None = Field(
-        description="The object, or the source of the relationship; null if it is gone."
+        description="The object, or the source of the relationship; null if it is deleted."
     )
     object_type: str
     object_name: str
@@ -55,7 +55,7 @@ class CurationModel(AnswerShape):
     relationship_type: str | None
     target_type: str | None
     target_name: str | None
-    undoes: UUID | None = Field(description="Of an undo: the correction that it undoes.")
+    undoes: UUID | None = Field(description="For an undo: the correction that it undoes.")
     author: str
     reason: str | None
     created_at: datetime

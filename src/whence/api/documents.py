@@ -1,6 +1,5 @@
-"""Documents, their text, and what deleting one takes along."""
+"""Documents, their text, and the impact of deleting one."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
@@ -12,20 +11,15 @@ from whence.api.ingest import Metadata
 from whence.api.jobs import ChunkingModel
 from whence.errors import BadInput
 from whence.models import Document, JobStatus, Page
-from whence.parse import type_of_ending
 from whence.store import Store
 from whence.store.chunks import ChunkView
-
-FILE_TYPE = (
-    "A media type (`application/pdf`), its beginning (`text/`), or an ending of file names (`pdf`, `.md`)."
-)
 
 
 class LastExtraction(AnswerShape):
     job_id: UUID
     status: JobStatus
     schema_version: str | None = Field(
-        description="The schema it reads by; null until the job begins.", examples=["v2"]
+        description="The schema version it uses; null until the job begins.", examples=["v2"]
     )
 
 
@@ -37,7 +31,7 @@ class DocumentModel(AnswerShape):
     file_type: str = Field(examples=["application/pdf"])
     file_size: int
     sha256: str
-    job_id: UUID | None = Field(description="Its newest job.")
+    job_id: UUID | None = Field(description="The document's newest job.")
     status: JobStatus | None = Field(
         description="The status of that job. The stored content stays until the job completes."
     )
@@ -47,12 +41,12 @@ class DocumentModel(AnswerShape):
     page_count: int | None
     created_at: datetime
     updated_at: datetime
-    metadata: dict[str, Any] = Field(description="Facts that were sent with it or later.")
-    extraction: LastExtraction | None = Field(description="Its newest extraction.")
-    version: int = Field(description="Counts the published versions; 0 before the first.")
-    version_at: datetime | None = Field(description="When this content came in.")
+    metadata: dict[str, Any] = Field(description="Metadata sent with the document or later.")
+    extraction: LastExtraction | None = Field(description="The document's newest extraction.")
+    version: int = Field(description="Number of published versions; 0 before the first.")
+    version_at: datetime | None = Field(description="Time when this content was received.")
     valid_from: datetime | None = Field(
-        description="The document's own date, from its metadata (`validFrom`) or the file. It orders claims before the version does."
+        description="The document's own date, from its metadata (`validFrom`) or the file. It takes precedence over `version_at` in the order of claims."
     )
     url: str | None = Field(description="A lasting link to this version.")
 
@@ -60,11 +54,11 @@ class DocumentModel(AnswerShape):
 class DocumentText(AnswerShape):
     document_id: UUID
     text: str
-    characters: int = Field(description="Of the whole text.")
+    characters: int = Field(description="Length of the whole text.")
     start: int
     end: int
     pages: list[Page] = Field(
-        description="Spans of the text, in code points; empty where the format has no pages."
+        description="Spans of the text, in code points; empty if the format has no pages."
     )
 
 
@@ -73,7 +67,7 @@ class DocumentDescription(RequestShape):
         json_schema_extra={"required": ["metadata"], "example": {"metadata": {"team": "travel"}}}
     )
 
-    metadata: Metadata = Field(default_factory=dict, description="Facts to add; null removes one.")
+    metadata: Metadata = Field(default_factory=dict, description="Metadata to add; null removes a key.")
 
     @model_validator(mode="after")
     def _require_something(self) -> Self:
@@ -91,7 +85,7 @@ class LostObjectModel(AnswerShape):
 class _LostValue(AnswerShape):
     property_name: str
     value: Any
-    stays: bool = Field(description="Another chunk gives a value, too: `falls_back_to`.")
+    stays: bool = Field(description="Whether another chunk has a value: `falls_back_to`.")
     falls_back_to: Any
 
 
@@ -123,12 +117,16 @@ class GraphLoss(AnswerShape):
 
 
 class _Impact(AnswerShape):
-    property_claims: int = Field(description="Claims about objects that go.")
-    objects: int = Field(description="Objects that no other chunk mentions.")
-    relationships: int = Field(description="Relationships that no other chunk states.")
-    properties: int = Field(description="Properties of other objects that change or go.")
-    relationship_properties: int = Field(description="The same for relationships that stay.")
-    conflicts: int = Field(description="Properties about which claims that go and claims that stay differ.")
+    property_claims: int = Field(description="Number of deleted claims about objects.")
+    objects: int = Field(description="Number of objects that no other chunk mentions.")
+    relationships: int = Field(description="Number of relationships that no other chunk states.")
+    properties: int = Field(description="Number of properties of other objects that change or are removed.")
+    relationship_properties: int = Field(
+        description="Number of properties of remaining relationships that change or are removed."
+    )
+    conflicts: int = Field(
+        description="Number of properties for which a deleted and a remaining claim differ."
+    )
     graph: GraphLoss = Field(description="The first hundred of each.")
 
 
@@ -138,7 +136,9 @@ class DeletionImpact(_Impact):
     original_bytes: int
     chunks: int
     jobs: int
-    answers: int = Field(description="Stored answers that cite it. They keep their quotes and become stale.")
+    answers: int = Field(
+        description="Number of stored answers that cite it. They keep their quotes and become stale."
+    )
 
     @classmethod
     async def load(cls, store: Store, document: Document) -> Self:
@@ -159,17 +159,3 @@ class ChunkDeletionImpact(_Impact):
     async def load(cls, store: Store, project_id: UUID, chunk: ChunkView) -> Self:
         impact = await store.graph.deletion_impact(project_id, UUID(chunk["id"]))
         return cls.of({**chunk, **impact}, chunk_id=chunk["id"])
-
-
-def wanted_types(given: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Media types or their beginnings, and endings of names: a document matches one of either.
-
-    `pdf` matches every name that ends so and every PDF under any name; `text` also matches `text/plain`.
-    """
-    names = [name.strip().lower().removesuffix("*") for name in given]
-    words = [name.removeprefix(".") for name in names if "/" not in name]
-    extensions = tuple(f".{word}" for word in words)
-    mimes = [name for name in names if "/" in name]
-    mimes += [f"{word}/" for word in words]
-    mimes += [mime for mime in map(type_of_ending, extensions) if mime is not None]
-    return tuple(mimes), extensions

@@ -70,21 +70,21 @@ class QuestionMeasures(CamelShape):
     question: str
     answerable: bool
     hits: int
-    rank: int | None = Field(description="Of the first hit that has an expected passage.")
+    rank: int | None = Field(description="Rank of the first hit that has an expected passage.")
     recall: float | None = Field(description="Share of the expected passages in the first k hits.")
     search_ms: float
-    notes: list[str] = Field(description="How the hits were found and the answer was made.")
+    notes: list[str] = Field(description="Remarks on the search and the answer.")
     response: str = ""
     overlap: float | None = Field(default=None, description="F1 of the words of both answers.")
     answer_recall: float | None = Field(default=None, description="Share of the expected answer's words.")
     cites_expected: bool | None = None
     citations: int = Field(default=0, description="Citations that the answerer wrote.")
-    valid_citations: int = Field(default=0, description="Those of a source, with a quote from it.")
+    valid_citations: int = Field(default=0, description="Citations that have a source and a quote from it.")
     support: dict[str, int] = Field(default={}, description="Sentences by level; `uncited` have no source.")
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     answer_ms: float | None = None
-    error: str | None = Field(default=None, description="Why there is no answer.")
+    error: str | None = Field(default=None, description="The reason if there is no answer.")
 
     @property
     def found(self) -> bool:

@@ -1,4 +1,4 @@
-"""Evidence: where the words of a span, a chunk or a claim are in their document."""
+"""Evidence: the position of a span, a chunk or a claim in its document and on its pages."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
@@ -23,7 +23,7 @@ REASON = (
     "Why there are no rectangles: `no_layout` (neither a PDF nor a picture), `text_differs` (the page's characters are not those of the stored text), "
     "`text_overlaps` (other characters lie over them), `unreadable`, `no_original`."
 )
-CONFIDENCE = "From 0 to 1, of a page whose text was recognised by OCR; else null."
+CONFIDENCE = "Confidence of the OCR, from 0 to 1; null if the page's text was not recognised by OCR."
 NotThere = Literal["not_found", "no_quote", "text_changed"]
 Offset = Annotated[int, whole(0, MAX_OFFSET)]
 
@@ -37,43 +37,45 @@ class RectModel(AnswerShape):
 
 class PageRectsModel(AnswerShape):
     page: int
-    width: float | None = Field(description="In points, of the page as it is shown.")
+    width: float | None = Field(description="In points, of the page as displayed.")
     height: float | None
-    rotation: int | None = Field(description="Degrees; width, height and rectangles already have it.")
-    start: int = Field(description="The part of the span on this page.")
+    rotation: int | None = Field(
+        description="In degrees. It is already applied to width, height and rectangles."
+    )
+    start: int = Field(description="Start of the part of the span on this page.")
     end: int
     rects: list[RectModel] | None = Field(
-        description="One for each line, in 0 to 1 of the page as it is shown, from its top left corner."
+        description="One rectangle per line. Coordinates are shares of the page as displayed, from 0 to 1, from the top left corner."
     )
     reason: Reason | None = Field(description=REASON)
     confidence: float | None = Field(description=CONFIDENCE)
 
 
 class LocationModel(AnswerShape):
-    """The place in words, and the fields of its kind; others are null."""
+    """The place as text, and the fields of its kind; others are null."""
 
     kind: LocationKind
     label: str = Field(examples=["page 3"])
     page: int | None = Field(description="The first page or slide.")
     last_page: int | None
     sheet: str | None
-    row: int | None = Field(description="From 1, the row of column names.")
+    row: int | None = Field(description="From 1, which is the row of column names.")
     last_row: int | None
-    part: str | None = Field(description="Of an e-mail: `headers` or `body`.")
+    part: str | None = Field(description="For an e-mail: `headers` or `body`.")
 
 
 class SpanModel(AnswerShape):
     document_id: UUID
     document_name: str
     file_type: str
-    version: int = Field(description="Of the document.")
+    version: int = Field(description="The document's version.")
     start: int
     end: int
     text: str
-    pages: list[PageRectsModel] = Field(description="Empty where the format has no pages.")
+    pages: list[PageRectsModel] = Field(description="Empty if the format has no pages.")
     location: LocationModel
-    headings: list[str] = Field(description="The titles above the span, from the outermost.")
-    before: str = Field(description="Up to 160 characters.")
+    headings: list[str] = Field(description="The headings above the span, outermost first.")
+    before: str = Field(description="Up to 160 characters before the span.")
     after: str
     url: str | None = Field(description="A lasting link to the span.")
 
@@ -87,10 +89,10 @@ class PageModel(AnswerShape):
     page: int
     start: int = Field(description="The span of the page in the document's text.")
     end: int
-    width: float | None = Field(description="In points, of the page as it is shown.")
+    width: float | None = Field(description="In points, of the page as displayed.")
     height: float | None
     rotation: int | None
-    image: bool = Field(description="Whether there is a picture of it.")
+    image: bool = Field(description="Whether the page can be shown as a picture.")
     reason: Reason | None = Field(description=REASON)
     confidence: float | None = Field(description=CONFIDENCE)
 
@@ -103,11 +105,13 @@ class LineModel(AnswerShape):
 
 
 class PageLines(AnswerShape):
-    lines: list[LineModel] = Field(description="In reading order. What could not be placed is missing.")
+    lines: list[LineModel] = Field(
+        description="In reading order. Lines without a known position are left out."
+    )
 
 
 class EvidenceItem(RequestShape):
-    """A chunk, a claim, or a span of a document, such as a citation has."""
+    """A chunk, a claim, or a span of a document, such as that of a citation."""
 
     chunk_id: Ident | None = None
     claim_id: Ident | None = None
@@ -117,7 +121,7 @@ class EvidenceItem(RequestShape):
     )
     end: Offset | None = Field(default=None, validation_alias=AliasChoices("end", "endOffset", "end_offset"))
     quote: Annotated[str, text(MAX_SPAN)] | None = Field(
-        default=None, description="The words that were there: if others are there now, nothing is found."
+        default=None, description="The expected words. If the span has other words now, it is not found."
     )
 
     @model_validator(mode="after")
@@ -141,7 +145,7 @@ class EvidenceRequest(RequestShape):
         default=None, description="Default: the key's project, or the default one."
     )
     items: list[EvidenceItem] = Field(min_length=1, max_length=MAX_ITEMS)
-    include_rects: Flag = Field(default=True, description="Without: `pages` is empty.")
+    include_rects: Flag = Field(default=True, description="If false, `pages` is empty.")
 
 
 class EvidenceFound(AnswerShape):
@@ -149,7 +153,7 @@ class EvidenceFound(AnswerShape):
 
     found: bool
     reason: NotThere | None = Field(
-        description="Why nothing was found. `no_quote`: the claim or the chunk has no place in its document."
+        description="The reason if nothing was found. `no_quote`: the claim or the chunk has no position in its document."
     )
     chunk_id: UUID | None
     claim_id: UUID | None
@@ -167,24 +171,24 @@ class EvidenceAnswer(AnswerShape):
         claim_ids = [item.claim_id for item in asked.items if item.claim_id]
         quoted = await store.evidence.of_chunks(project_id, chunk_ids) if chunk_ids else {}
         quoted |= await store.evidence.of_claims(project_id, claim_ids) if claim_ids else {}
-        places = [_place(item, quoted) for item in asked.items]
+        places = [_find_place(item, quoted) for item in asked.items]
         wanted = [place.span for place in places if place and place.span]
         spans = await evidence.spans(project_id, wanted, rects=asked.include_rects)
         found = dict(zip(wanted, spans, strict=True))
         return cls(
-            items=[_found(item, place, found) for item, place in zip(asked.items, places, strict=True)]
+            items=[_build_found(item, place, found) for item, place in zip(asked.items, places, strict=True)]
         )
 
 
-def _place(item: EvidenceItem, quoted: Mapping[UUID, QuotedSpan]) -> QuotedSpan | None:
-    """None if there is no such chunk or claim in the project."""
+def _find_place(item: EvidenceItem, quoted: Mapping[UUID, QuotedSpan]) -> QuotedSpan | None:
+    """The span of the item; None if the project has no such chunk or claim."""
     if span := TextSpan.of(item.document_id, item.start, item.end):
         return QuotedSpan(span, None)
     ident = item.chunk_id or item.claim_id
     return None if ident is None else quoted.get(ident)
 
 
-def _found(
+def _build_found(
     item: EvidenceItem,
     place: QuotedSpan | None,
     spans: Mapping[TextSpan, FoundSpan | None],

@@ -48,11 +48,11 @@ class ObjectModel(AnswerShape):
     name: str = Field(examples=["OAuth 2.0"])
     properties: dict[str, Any] = Field(description="All except the name: for each, the current value.")
     aliases: list[str] = Field(
-        description="What chunks call it instead of its name.",
+        description="Other names that chunks use.",
         examples=[["ASEAN"]],
     )
     ungrounded: list[str] = Field(
-        description="Properties whose value no chunk states; `name` where no chunk has the name."
+        description="Properties whose value no chunk states; `name` if no chunk contains the name."
     )
     created_at: datetime
     updated_at: datetime
@@ -80,12 +80,14 @@ class RelationshipModel(AnswerShape):
 
 
 class ConflictModel(AnswerShape):
-    """A property about which claims differ."""
+    """A property with conflicting claims."""
 
     object_id: UUID = Field(description="The object, or the source of the relationship.")
     object_type: str
     object_name: str
-    relationship: RelationshipRef | None = Field(description="If it is a property of a relationship.")
+    relationship: RelationshipRef | None = Field(
+        description="The relationship, for a property of a relationship."
+    )
     property_name: str
     value_count: int = Field(description="Number of different values.")
     claims: list[ClaimModel] = Field(
@@ -106,7 +108,7 @@ class SuggestedObjectModel(AnswerShape):
 
 
 class SuggestionModel(AnswerShape):
-    """Two objects of one type that may be one."""
+    """Two objects of one type that may be the same."""
 
     id: UUID = Field(description="Derived from the type and the two names.")
     type: str
@@ -114,14 +116,16 @@ class SuggestionModel(AnswerShape):
     reasons: dict[Literal["initials", "containment", "spelling", "neighbours"], float] = Field(
         description="Each with its score. `neighbours`: similar vectors and at least two shared neighbours."
     )
-    keep: SuggestedObjectModel = Field(description="The object with more claims, which accepting keeps.")
+    keep: SuggestedObjectModel = Field(
+        description="The object with more claims. Accepting the suggestion keeps it."
+    )
     drop: SuggestedObjectModel
 
 
 class MergeModel(AnswerShape):
     id: UUID
     project_id: UUID
-    object_id: UUID = Field(description="The object that was kept, or the one it became part of since.")
+    object_id: UUID = Field(description="The object that was kept, or the one it was merged into since.")
     object_name: str
     dropped_id: UUID
     dropped_type: str
@@ -134,10 +138,10 @@ class MergeModel(AnswerShape):
 
 
 class TracedObject(ObjectModel):
-    """An object and the claims about it, as `whence trace` and exports have them."""
+    """An object and its claims, for `whence trace` and exports."""
 
     sources: dict[str, list[ClaimModel]] = Field(
-        description="For each property, the name included, its claims: the current one first."
+        description="The claims of each property, including the name, current ones first."
     )
 
     @classmethod
@@ -147,7 +151,7 @@ class TracedObject(ObjectModel):
 
 class ObjectAnswer(TracedObject):
     claim_count: int = Field(description="Number of claims; the provenance lists all.")
-    merges: list[MergeModel] = Field(description="The objects that became part of it, the last hundred.")
+    merges: list[MergeModel] = Field(description="The last hundred objects that were merged into it.")
 
     @classmethod
     async def load(cls, store: Store, found: GraphObject) -> Self:
@@ -168,7 +172,7 @@ class ObjectAnswer(TracedObject):
 
 
 class TracedRelationship(RelationshipModel):
-    sources: list[RelationshipClaimModel] = Field(description="The newest first, at most a hundred.")
+    sources: list[RelationshipClaimModel] = Field(description="Newest first, at most a hundred.")
 
     @classmethod
     def traced(cls, found: Relationship, claims: Iterable[RelationshipClaim], **more: Any) -> Self:
@@ -217,9 +221,9 @@ class EventModel(AnswerShape):
     quote: str | None
     chunk_id: UUID | None
     document_id: UUID | None
-    dropped_id: UUID | None = Field(description="Of a merge: the object that became part of this one.")
+    dropped_id: UUID | None = Field(description="For a merge: the object that was merged into this one.")
     dropped_name: str | None
-    author: str | None = Field(description="Of a correction by a person.")
+    author: str | None = Field(description="For a correction by a person.")
     reason: str | None
 
 
@@ -234,7 +238,7 @@ class StaleChunkModel(AnswerShape):
 
 
 class StaleAnswer(Listing[ClaimModel]):
-    """The properties that come from older schemas, and the chunks to read again."""
+    """Claims under older schemas, and the chunks to extract again."""
 
     schema_version: str | None = Field(description="The project's current schema; null without one.")
     chunks: Listing[StaleChunkModel]
@@ -243,7 +247,7 @@ class StaleAnswer(Listing[ClaimModel]):
 class GraphAnswer(AnswerShape):
     nodes: list[ObjectModel]
     edges: list[RelationshipModel] = Field(description="Both ends of each are among the nodes.")
-    truncated: bool = Field(description="The limit cut something off.")
+    truncated: bool = Field(description="Whether the limit left something out.")
 
     @classmethod
     def of(cls, part: Subgraph, /, **more: Any) -> Self:
@@ -258,7 +262,7 @@ class WholeGraphAnswer(GraphAnswer):
 class GraphOutline(AnswerShape):
     nodes: list[tuple[str, str, str]] = Field(description="Id, type and name of each object.")
     edges: list[tuple[int, int]] = Field(
-        description="Source and target of each relationship, by their places in `nodes`."
+        description="Source and target of each relationship, as indexes of `nodes`."
     )
     total: int = Field(description="Number of objects that match.")
     types: dict[str, int] = Field(description="Number of objects of each type in the project.")

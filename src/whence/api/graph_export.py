@@ -1,7 +1,7 @@
 """The whole graph as JSON Lines: objects, then relationships, each value with the claims behind it.
 
-It is written while it is read, a few hundred rows at a time. Changes during the export may be in it or not; a relationship
-is written only where both its ends were.
+It is written while it is read, a few hundred rows at a time. Changes during the export may be missing; a relationship is written
+only if both its ends were.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -23,11 +23,11 @@ async def exported(
     store: Store, project_id: UUID, *, include_ungrounded: bool = False
 ) -> AsyncGenerator[bytes, None]:
     written: set[UUID] = set()
-    async for some in _batches(store.graph.objects.every(project_id)):
+    async for some in _group_items(store.graph.objects.every(project_id)):
         objects = some if include_ungrounded else only_grounded(some)
         written |= {one.id for one in objects}
-        yield b"".join([_line("object", one) for one in await _objects_with_sources(store, objects)])
-    async for edges in _batches(store.graph.relationships.every(project_id)):
+        yield b"".join([_encode_line("object", one) for one in await _add_sources(store, objects)])
+    async for edges in _group_items(store.graph.relationships.every(project_id)):
         kept = [
             one
             for one in edges
@@ -35,10 +35,10 @@ async def exported(
             and one.target_id in written
             and (include_ungrounded or not one.ungrounded)
         ]
-        yield b"".join([_line("relationship", one) for one in await _edges_with_sources(store, kept)])
+        yield b"".join([_encode_line("relationship", one) for one in await _add_edge_sources(store, kept)])
 
 
-async def _objects_with_sources(store: Store, objects: Sequence[GraphObject]) -> list[TracedObject]:
+async def _add_sources(store: Store, objects: Sequence[GraphObject]) -> list[TracedObject]:
     if not objects:
         return []
     claims: dict[UUID, list[Claim]] = {one.id: [] for one in objects}
@@ -49,7 +49,7 @@ async def _objects_with_sources(store: Store, objects: Sequence[GraphObject]) ->
     return [TracedObject.traced(one, claims[one.id]) for one in objects]
 
 
-async def _edges_with_sources(store: Store, edges: Sequence[Relationship]) -> list[TracedRelationship]:
+async def _add_edge_sources(store: Store, edges: Sequence[Relationship]) -> list[TracedRelationship]:
     if not edges:
         return []
     claims: dict[UUID, list[RelationshipClaim]] = {one.id: [] for one in edges}
@@ -58,11 +58,11 @@ async def _edges_with_sources(store: Store, edges: Sequence[Relationship]) -> li
     return [TracedRelationship.traced(one, claims[one.id]) for one in edges]
 
 
-def _line(kind: str, shape: AnswerShape) -> bytes:
+def _encode_line(kind: str, shape: AnswerShape) -> bytes:
     return b'{"kind":"%s",%s\n' % (kind.encode(), shape.encode()[1:])
 
 
-async def _batches(items: AsyncIterator[T]) -> AsyncIterator[list[T]]:
+async def _group_items(items: AsyncIterator[T]) -> AsyncIterator[list[T]]:
     batch: list[T] = []
     async for item in items:
         batch.append(item)

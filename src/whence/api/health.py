@@ -1,4 +1,4 @@
-"""Whether the server runs and can work."""
+"""The server's health."""
 
 from typing import Literal
 
@@ -15,7 +15,7 @@ class Health(AnswerShape):
 
 class Readiness(AnswerShape):
     status: Literal["ready", "degraded", "not ready"] = Field(
-        description="`degraded`: requests are answered, and work in the background keeps failing."
+        description="`degraded`: requests are answered, but background work keeps failing."
     )
     database: str = Field(examples=["ok"])
     migrations: str = Field(examples=["current"])

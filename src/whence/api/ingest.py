@@ -1,4 +1,4 @@
-"""Documents that come in: requests to ingest, and the receipts."""
+"""Requests to ingest, and receipts."""
 
 import re
 from collections.abc import Mapping
@@ -17,8 +17,8 @@ MAX_METADATA_BYTES = 16 * 1024
 MAX_METADATA_DEPTH = 8
 
 _METADATA = (
-    "Facts about the document, for filters of searches. They are added to those that it has; null removes one.\n\n"
-    f"`{VALID_FROM}`, a day or a time, is the document's own date: it orders what documents say."
+    "Metadata for filters of searches. It is merged into the document's; null removes a key.\n\n"
+    f"`{VALID_FROM}`, a day or a time, is the document's own date, which orders claims."
 )
 
 
@@ -43,7 +43,7 @@ def _read_origin(value: Any) -> str:
 
 
 UPLOADED = "upload:"
-"""Scheme of the origins that senders name themselves: never that of a fetched URL, nor of a file here."""
+"""Scheme of origins that senders choose. Fetched URLs and local files have other schemes."""
 
 _ORIGIN = re.compile(UPLOADED + r"[!-~]{1,1993}")
 FILE_NAME_ALIASES = AliasChoices("name", "fileName", "file_name")
@@ -87,12 +87,12 @@ class TextIngest(_IngestFields):
     name: FileName | None = Field(
         default=None,
         validation_alias=FILE_NAME_ALIASES,
-        description="A file name; its ending says what kind of text it is.",
+        description="A file name; its ending determines the type.",
     )
 
 
 class UploadForm(_IngestFields):
-    """The fields beside the files."""
+    """The form fields other than the files."""
 
     file_parts: ClassVar[tuple[str, ...]] = ("file",)
 
@@ -100,7 +100,7 @@ class UploadForm(_IngestFields):
         default=None, description="A folder to put before the names of the files."
     )
     origin: _Origin | None = Field(
-        default=None, description="Where a single file is on the sender's side: `upload://host/path`."
+        default=None, description="The path of a single file on the sender's machine: `upload://host/path`."
     )
 
 
@@ -111,7 +111,7 @@ class _UpdateFields(_Fields):
 
 
 class UpdateForm(_UpdateFields):
-    """The fields beside the `file`, which may be absent."""
+    """The form fields other than `file`, which may be absent."""
 
     file_parts: ClassVar[tuple[str, ...]] = ("file",)
 
@@ -132,11 +132,11 @@ class DocumentUpdate(_UpdateFields):
 
 class Ingested(CamelShape):
     file_name: str
-    document_id: UUID | None = Field(description="Null where the file could not be kept.")
+    document_id: UUID | None = Field(description="Null if the file could not be stored.")
     job_id: UUID | None
     status: JobStatus
     already_exists: bool = Field(
-        description="The project has a document of this name (or URL) with the same bytes; there is nothing to do."
+        description="True if the project already has a document of this name (or URL) with the same bytes. Nothing is done then."
     )
     error: StoredError | None
     chunk_count: int = Field(default=0, description="Only with `wait`.")

@@ -1,4 +1,4 @@
-"""Jobs, extractions that a client orders, and their results for each chunk."""
+"""Jobs, requests for extraction, and their results for each chunk."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -34,13 +34,13 @@ class ExtractionModel(AnswerShape):
     schema_version: str | None = Field(description="Null until the job begins.", examples=["v2"])
     extractor: ExtractorName | None
     model: str | None
-    extracted: int = Field(description="Chunks that gave something.")
-    empty: int = Field(description="Chunks that gave nothing.")
-    failed: int = Field(description="Chunks that could not be read; `error` says why.")
+    extracted: int = Field(description="Chunks that yielded objects or relationships.")
+    empty: int = Field(description="Chunks that yielded nothing.")
+    failed: int = Field(description="Chunks that could not be read; `error` has the reason.")
     rejected: int = Field(description="Proposals that were rejected; `readings` lists them.")
     prompt_tokens: int
     completion_tokens: int
-    cost: float | None = Field(description="An estimate; null where no price is configured.")
+    cost: float | None = Field(description="An estimate; null if no price is configured.")
 
     @classmethod
     def of(cls, job: Job, /, **more: Any) -> Self:
@@ -66,7 +66,7 @@ class StageModel(AnswerShape):
     def list_of(cls, job: Job) -> list[Self]:
         """The stages in the order in which they began. Each ends when the next one begins, the last one with the job."""
         begun = {stage: datetime.fromisoformat(at) for stage, at in job.config.get("stages", {}).items()}
-        # Taking a job begins its first stage.
+        # The first stage begins when the job is taken.
         if job.started_at is not None and ("chunking" in begun or job.stage == "parsing"):
             begun.setdefault("parsing", job.started_at)
         ordered = sorted(begun.items(), key=lambda each: each[1])
@@ -80,16 +80,16 @@ class StageModel(AnswerShape):
 class JobModel(AnswerShape):
     id: UUID
     project_id: UUID
-    document_id: UUID | None = Field(description="Null for extractions that were ordered together.")
+    document_id: UUID | None = Field(description="Null for several extractions as one job.")
     job_type: JobType
     job_name: str
     status: JobStatus
     stage: JobStage | None = Field(description="The current step, or the last one.")
-    stages: list[StageModel] = Field(description="The steps that were begun, with their times.")
+    stages: list[StageModel] = Field(description="The steps begun so far, with their times.")
     done: int = Field(description="Chunks that are embedded, or read by an extraction.")
     total: int | None = Field(description="All chunks; null until the document was chunked.")
     attempts: int
-    error: StoredError | None = Field(description="Why the job failed, or why it is tried again.")
+    error: StoredError | None = Field(description="The reason why the job failed or is tried again.")
     chunking: ChunkingModel | None
     extraction: ExtractionModel | None = Field(description="Only for extractions.")
     file_name: str
@@ -99,7 +99,7 @@ class JobModel(AnswerShape):
     started_at: datetime | None
     completed_at: datetime | None
     jobs: JobCounts | None = Field(
-        default=None, description="Of extractions that were ordered together: how many are in each state."
+        default=None, description="For several extractions as one job: the number in each state."
     )
 
     @classmethod
@@ -127,7 +127,7 @@ class JobModel(AnswerShape):
 
     @classmethod
     def of(cls, job: Job, /, **more: Any) -> Self:
-        """Of its `config`, only the chunking or the extraction is shown."""
+        """Shows only the chunking or the extraction of the job's `config`."""
         return super().of(
             job,
             job_type=job.type,
@@ -147,11 +147,11 @@ class ReadingModel(AnswerShape):
     schema_version: str
     outcome: Outcome
     reason: str | None = Field(
-        description="Why it failed, or the reasons of all rejections with their counts."
+        description="The reason of a failure, or the reasons of all rejections with their counts."
     )
     rejected: int = Field(description="Number of rejected proposals.")
     rejections: list[RejectedProposal] = Field(
-        description="The first twenty: the place in the model's reply, the reason, and the beginning of the proposal as JSON."
+        description="The first twenty: the path in the model's reply, the reason, and the beginning of the proposal as JSON."
     )
     prompt_tokens: int
     completion_tokens: int
@@ -169,7 +169,7 @@ class ReextractRequest(RequestShape):
     model_config = ConfigDict(json_schema_extra={"example": {"dryRun": True}})
 
     scope: Scope = Field(default="stale", description=_SCOPE)
-    dry_run: Flag | None = Field(default=None, description="Only say what it would cost.")
+    dry_run: Flag | None = Field(default=None, description="Only estimate the cost.")
 
 
 class ExtractionOrdered(CamelShape):
@@ -199,15 +199,15 @@ class ReextractionAnswer(CamelShape):
         description="Chunks that need no reading: their properties are only removed or renamed."
     )
     extractor: ExtractorName
-    prompt_tokens: int = Field(description="An estimate, as are the next two.")
+    prompt_tokens: int = Field(description="An estimate, like the next two fields.")
     completion_tokens: int
-    cost: float | None = Field(description="Null where no price is configured.")
+    cost: float | None = Field(description="Null if no price is configured.")
     job_id: UUID | None = Field(description="All jobs as one: `GET /jobs/{job_id}` has their progress.")
     jobs: list[OrderedJob]
 
     @classmethod
     def planned(cls, plan: Plan, jobs: Sequence[Job] | None = None) -> Self:
-        """Without jobs it is a dry run."""
+        """The answer for a plan; without jobs, a dry run."""
         ordered = [OrderedJob(document_id=job.document_id, job_id=job.id) for job in jobs or ()]
         parents = [job.config["parent"] for job in jobs or () if "parent" in job.config]
         return cls.of(plan, dry_run=jobs is None, job_id=parents[-1] if parents else None, jobs=ordered)

@@ -14,38 +14,39 @@ from whence.lightrag import SWITCHED_OFF
 from whence.store import Store
 
 KEY_IS_SET = "set"
-"""Shown instead of a key. Sent back, it changes nothing."""
+"""Shown instead of a key. Sending it back changes nothing."""
 _MAX_URL = 2_000
 _MAX_KEY = 500
 _KEY = re.compile(rf"[!-~]{{1,{_MAX_KEY}}}")
 
 
-def _key(value: Any) -> str | None:
+def _read_key(value: Any) -> str | None:
     if value is None or (isinstance(value, str) and _KEY.fullmatch(value)):
         return value
-    # The error must not repeat it.
+    # The error must not repeat the key.
     raise wrong(f"a key of up to {_MAX_KEY} visible ASCII characters", provided="…")
 
 
-def _url(url: str) -> str:
+def _read_url(url: str) -> str:
     if "?" in url or "#" in url:
         raise ValueError("a URL without a query")
     return storable(url)
 
 
-LightragUrl = Annotated[str, Field(min_length=1, max_length=_MAX_URL), AfterValidator(_url)]
+LightragUrl = Annotated[str, Field(min_length=1, max_length=_MAX_URL), AfterValidator(_read_url)]
 LightragKey = Annotated[
     str | None,
     Value(
-        _key, {"anyOf": [{"type": "string", "pattern": "^[!-~]+$", "maxLength": _MAX_KEY}, {"type": "null"}]}
+        _read_key,
+        {"anyOf": [{"type": "string", "pattern": "^[!-~]+$", "maxLength": _MAX_KEY}, {"type": "null"}]},
     ),
 ]
 
 
 async def require_allowed(url: str | None, allow: Allowed) -> None:
-    """Raises `URLRefused` for a server that documents would not be fetched from either."""
+    """Raises `URLRefused` for an address that documents may not be fetched from."""
     if url is not None and url != SWITCHED_OFF:
-        from whence.fetch.run import check  # loads an HTTP client, which a search does not need
+        from whence.fetch.run import check  # this import loads an HTTP client, which a search does not need
 
         await check(url, allow)
 
@@ -69,7 +70,5 @@ def key_change(before: Mapping[str, Any], sent: Mapping[str, Any]) -> KeyChange 
     if key == KEY_IS_SET:
         return None if url == old else KeyChange("", None)
     if key is not None and url in (None, SWITCHED_OFF):
-        raise BadInput(
-            "lightragKey is the key of a lightragUrl, and there is none", details={"field": "lightragKey"}
-        )
+        raise BadInput("lightragKey needs a lightragUrl, and there is none", details={"field": "lightragKey"})
     return KeyChange(url or "", key)

@@ -1,4 +1,4 @@
-"""OpenAI's embeddings: vectors of texts, by the embedder of a project."""
+"""OpenAI's embeddings: vectors of texts, from the embedder of a project."""
 
 import base64
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -24,7 +24,7 @@ class EmbeddingsRequest(TolerantRequest):
 
     model: Annotated[str | None, text(MAX_TURN)] = Field(
         default=None,
-        description="A project's name or id, or the name of the embedding model. Default: the key's own project, else `default`.",
+        description="A project's name or id, or the name of the embedding model. Default: the key's project, else `default`.",
     )
     input: list[str] = Field(
         json_schema_extra=or_text, description=f"A text, or at most {MAX_INPUTS:,} texts."

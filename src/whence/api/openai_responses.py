@@ -29,7 +29,7 @@ _FORMAT = "text.format"
 
 
 def answer_id_of(response_id: str) -> UUID | None:
-    """The id of the stored answer; None for a text that is no id of a response."""
+    """The id of the stored answer; None if the text is not the id of a response."""
     ident = canonical_uuid(response_id.removeprefix(_PREFIX))
     return UUID(ident) if response_id.startswith(_PREFIX) and ident is not None else None
 
@@ -39,7 +39,7 @@ def response_id_of(answer_id: UUID) -> str:
 
 
 class TextFormat(TolerantRequest):
-    """As the model wants it; other fields go with it."""
+    """The format, passed on to the model with all its fields."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -60,13 +60,15 @@ class ResponseRequest(QuestionRequest):
         description="The question, or a list of messages whose last one is the question. All other items are left out.",
     )
     previous_response_id: Annotated[str | None, text(MAX_TURN)] = Field(
-        default=None, description="The last response of a conversation, which goes on."
+        default=None, description="The last response of the conversation to continue."
     )
     conversation: None = Field(default=None, description="Use `previous_response_id`.")
     background: Never | None = Field(
         default=None, description="Every response is complete when it is answered."
     )
-    store: Flag = Field(default=True, description="Store the answer, so that the conversation can go on.")
+    store: Flag = Field(
+        default=True, description="Store the answer, so that the conversation can be continued."
+    )
     text: TextOptions | None = Field(
         default=None, description="`format` is passed on to the model; without a model only `text`."
     )
@@ -118,7 +120,7 @@ class ResponseRequest(QuestionRequest):
         return messages_of(self.input)
 
     def question(self, conversation_id: UUID | None) -> ChatQuestion:
-        """In a conversation, only the last message counts: it has the others."""
+        """The question. In a conversation only the last message is used, because the others are stored."""
         *history, question = self.said()
         before = [] if conversation_id else [without_numbers(turn) for turn in history]
         return ChatQuestion.model_validate(
@@ -197,7 +199,7 @@ class IncompleteDetails(AnswerShape):
 
 
 class ResponseAnswer(AnswerShape):
-    """The last four are what OpenAI's form has no place for."""
+    """OpenAI's response. The last four fields are our additions."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -232,7 +234,7 @@ class ResponseDeleted(AnswerShape):
 
 
 class ResponseWriter:
-    """One response: whole, or as the events of a stream."""
+    """Builds one response, whole or as the events of a stream."""
 
     def __init__(
         self, *, answer_id: UUID, created: int, model: str, previous: str | None, is_stored: bool
@@ -264,7 +266,7 @@ class ResponseWriter:
             self._head,
             status=status,
             incomplete_details={"reason": reason} if reason else None,
-            output=[{**self._message, "status": status, "content": [_part(content, styled, answer)]}],
+            output=[{**self._message, "status": status, "content": [_make_part(content, styled, answer)]}],
             usage=ResponseUsage.of(answer),
             sources=sources_of(answer),
             citations=styled.citations(answer),
@@ -275,16 +277,16 @@ class ResponseWriter:
     def begin(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """The events before the text."""
         begun = ResponseAnswer.of(self._head, status="in_progress", output=[], usage=None).as_json()
-        yield self._event("response.created", response=begun)
-        yield self._event("response.in_progress", response=begun)
+        yield self._make_event("response.created", response=begun)
+        yield self._make_event("response.in_progress", response=begun)
         item = {**self._message, "status": "in_progress", "content": []}
-        yield self._event("response.output_item.added", output_index=0, item=item)
+        yield self._make_event("response.output_item.added", output_index=0, item=item)
         empty = {"type": "output_text", "text": "", "annotations": []}
-        yield self._event("response.content_part.added", **self._place, part=empty)
+        yield self._make_event("response.content_part.added", **self._place, part=empty)
 
     def piece(self, piece: str) -> Iterator[tuple[str, dict[str, Any]]]:
         if piece:
-            yield self._event("response.output_text.delta", **self._place, delta=piece, logprobs=[])
+            yield self._make_event("response.output_text.delta", **self._place, delta=piece, logprobs=[])
 
     def end(self, answer: Answer, styled: StyledAnswer, content: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """The events after the text."""
@@ -292,29 +294,29 @@ class ResponseWriter:
         (item,) = done["output"]
         (part,) = item["content"]
         for number, note in enumerate(part["annotations"]):
-            yield self._event(
+            yield self._make_event(
                 "response.output_text.annotation.added",
                 **self._place,
                 annotation_index=number,
                 annotation=note,
             )
-        yield self._event("response.output_text.done", **self._place, text=content, logprobs=[])
-        yield self._event("response.content_part.done", **self._place, part=part)
-        yield self._event("response.output_item.done", output_index=0, item=item)
-        yield self._event(f"response.{done['status']}", response=done)
+        yield self._make_event("response.output_text.done", **self._place, text=content, logprobs=[])
+        yield self._make_event("response.content_part.done", **self._place, part=part)
+        yield self._make_event("response.output_item.done", output_index=0, item=item)
+        yield self._make_event(f"response.{done['status']}", response=done)
 
     def failure(self, error: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        return self._event("error", code=error["code"], message=error["message"], param=None)
+        return self._make_event("error", code=error["code"], message=error["message"], param=None)
 
     @property
     def _place(self) -> dict[str, Any]:
         return {"item_id": self._message["id"], "output_index": 0, "content_index": 0}
 
-    def _event(self, kind: str, **fields: Any) -> tuple[str, dict[str, Any]]:
+    def _make_event(self, kind: str, **fields: Any) -> tuple[str, dict[str, Any]]:
         number, self._count = self._count, self._count + 1
         return kind, {"type": kind, "sequence_number": number, **fields}
 
 
-def _part(content: str, styled: StyledAnswer, answer: Answer) -> OutputText:
+def _make_part(content: str, styled: StyledAnswer, answer: Answer) -> OutputText:
     notes = [OutputAnnotation.of(note.url_citation, type=note.type) for note in styled.annotations(answer)]
     return OutputText(type="output_text", text=content, annotations=notes)

@@ -1,4 +1,4 @@
-"""Projects and what may be chosen for them."""
+"""Projects and their options."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,31 +34,31 @@ MAX_DESCRIPTION = 10_000
 
 
 class ProjectConfig(RequestShape):
-    """Null or absent: the server's settings decide."""
+    """Options of a project. If null or absent, the server's settings apply."""
 
     null_is_absent: ClassVar[bool] = False
 
     extraction: ExtractionSwitch | None = Field(
         default=None,
-        description="Whether a document is extracted after it was ingested. Default: `auto` where a model endpoint is "
-        "configured, else `manual`.",
+        description="Whether a document is extracted after ingest. Default: `auto` if a model endpoint is configured, "
+        "else `manual`.",
     )
     extractor: ExtractorName | None = Field(
         default=None,
-        description="What extracts. Default: `model` where an endpoint is configured, else `rules`.",
+        description="The extractor. Default: `model` if an endpoint is configured, else `rules`.",
     )
-    context: ContextChoice | None = Field(default=None, description="What the extractor is shown.")
+    context: ContextChoice | None = Field(default=None, description="The context that the extractor gets.")
     chunking: ChunkingChoice | None = Field(
         default=None,
-        description="How documents are cut where a request does not say it. Default: `character`; `whence ingest` uses "
-        "`paragraph`.",
+        description="The chunking of documents if a request does not choose one. Default: `character`; `whence ingest` "
+        "uses `paragraph`.",
     )
     verify: StrictBool | None = Field(
         default=None, description="Whether the chat model judges the citations of answers."
     )
     citation_style: CitationStyle | None = Field(
         default=None,
-        description="Of citations in OpenAI's protocol: `number` (the default), `id`, `markdown`, `none`.",
+        description="Style of citations in OpenAI's protocol: `number` (the default), `id`, `markdown`, `none`.",
     )
     footnotes: StrictBool | None = Field(
         default=None,
@@ -72,20 +72,20 @@ class ProjectConfig(RequestShape):
     media: Media | None = Field(
         default=None,
         description="`defused` (the default) shows the addresses of images, embedded pages and `javascript:` links in answers as "
-        "text. `allowed` leaves them, and the web pages make links of the addresses of other sites.",
+        "text. `allowed` keeps them, and the web pages show addresses of other sites as links.",
     )
 
     lightrag_url: LightragUrl | None = Field(
         default=None,
-        description="A [LightRAG server](lightrag.md) that chat asks, too; `off` for none. Default: `WHENCE_LIGHTRAG_URL`.",
+        description="A [LightRAG server](lightrag.md) that chat also queries; `off` for none. Default: `WHENCE_LIGHTRAG_URL`.",
     )
     lightrag_key: LightragKey = Field(
         default=None,
-        description="Its key, shown as `set`. It goes to this `lightragUrl` only: another needs its own.",
+        description="The key of that server, shown as `set`. Another `lightragUrl` needs a new key.",
     )
 
     def chosen(self, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The choices that were sent, as they are stored: of a key, only that there is one."""
+        """The sent options in stored form. A key is replaced by a mark that there is one."""
         sent = self.model_dump(by_alias=True, exclude_unset=True, exclude={"lightrag_key"})
         change = self.key_change(before)
         return sent | (change.config if change else {})
@@ -94,7 +94,7 @@ class ProjectConfig(RequestShape):
         return key_change(before or {}, self.model_dump(by_alias=True, exclude_unset=True))
 
 
-def _language(name: str) -> str:
+def _read_language(name: str) -> str:
     if name not in LANGUAGES:
         raise ValueError(f"one of {', '.join(LANGUAGES)}")
     return name
@@ -117,11 +117,11 @@ Description = Annotated[
 ]
 Language = Annotated[
     str,
-    AfterValidator(_language),
+    AfterValidator(_read_language),
     Field(
         json_schema_extra={"enum": list(LANGUAGES)},
-        description="The language of the texts: its rules decide which words count as the same. `simple` compares words "
-        "as they are.",
+        description="The language of the texts, whose rules decide which words match. `simple` compares words without "
+        "such rules.",
     ),
 ]
 
@@ -138,7 +138,7 @@ class ProjectCreate(RequestShape):
 
 
 class ProjectChange(ProjectCreate):
-    """Fields that are absent stay as they are."""
+    """A change of a project. Absent fields stay as they are."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -156,7 +156,9 @@ class ProjectChange(ProjectCreate):
         return self
 
     async def apply(self, store: Store, project: Project, *, own: UUID | None = None) -> Project:
-        """The project as it is then; `own` is the only one that the caller sees. Another language rebuilds the text index."""
+        """Stores the change and returns the project. `own` is the only project that the caller sees. A new language rebuilds the
+        text index.
+        """
         changes = self.model_dump(exclude_unset=True, include={"name", "description"})
         config = amended(project.config, self.config.chosen(project.config))
         await store.projects.update(replace(project, **changes, config=config), own=own)

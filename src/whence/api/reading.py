@@ -1,4 +1,4 @@
-"""Reads requests into models, and turns pydantic's errors into the one error that the client gets."""
+"""Reads requests into models, and converts pydantic's errors to the error for the client."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ _EXPECTED = {
 
 
 def read(model: type[Model], sent: Any) -> Model:
-    """`sent` as `model`; raises the error for the client."""
+    """Reads `sent` as `model`; raises the error for the client."""
     try:
         return model.model_validate(sent)
     except ValidationError as exc:
@@ -36,9 +36,9 @@ def read(model: type[Model], sent: Any) -> Model:
 
 
 def error_for(error: Any, sent: Any, *, resource: bool = False) -> WhenceError:
-    """The first of pydantic's errors as ours: one clear error helps more than a list.
+    """Our error for the first of pydantic's errors: one clear error helps more than a list.
 
-    A missing field, a body that is no object, and every error of a `resource` (a body that is the thing itself, such as a
+    A missing field, a body that is no object, and every error of a `resource` (a body that is the resource itself, such as a
     project) are INVALID_REQUEST with the `field`; other wrong values are INVALID_PARAMETER with the `parameter`.
     """
     kind, context = error["type"], error.get("ctx", {})
@@ -50,16 +50,16 @@ def error_for(error: Any, sent: Any, *, resource: bool = False) -> WhenceError:
             return InvalidParameter.of(name, provided=None, expected="a value", message=f"{name} is required")
         return BadInput(f"{name} is required", details={"field": name, "expected": "a value"})
     if kind == "unknown":
-        return _unknown(".".join(filter(None, (name, context["name"]))), context, resource=resource)
+        return _refuse_unknown(".".join(filter(None, (name, context["name"]))), context, resource=resource)
     if kind == "uuid":
-        return _no_uuid(name, error)
-    return _wrong_value(name, error, resource=resource)
+        return _refuse_uuid(name, error)
+    return _refuse_value(name, error, resource=resource)
 
 
-def _wrong_value(name: str, error: Any, *, resource: bool = False) -> BadInput:
+def _refuse_value(name: str, error: Any, *, resource: bool = False) -> BadInput:
     kind, context = error["type"], error.get("ctx", {})
     provided = context.get("provided", context.get("actual_length", error.get("input")))
-    expected = _expectation(error)
+    expected = _describe_expectation(error)
     message = f"{name} must be {'a boolean' if kind == 'flag' else expected}"
     if resource or kind == "request":
         return BadInput(message, details={"field": name, "provided": provided, "expected": expected})
@@ -67,8 +67,8 @@ def _wrong_value(name: str, error: Any, *, resource: bool = False) -> BadInput:
 
 
 def parameter_error(error: Any, name: str) -> WhenceError:
-    """The same for one parameter of the path or the query."""
-    return _no_uuid(name, error) if error["type"] == "uuid" else _wrong_value(name, error)
+    """Like `error_for`, for one parameter of the path or the query."""
+    return _refuse_uuid(name, error) if error["type"] == "uuid" else _refuse_value(name, error)
 
 
 def no_uuid(name: str, provided: Any) -> InvalidUUID:
@@ -93,7 +93,7 @@ def name_as_sent(path: Sequence[str | int], sent: Any) -> str:
     return name
 
 
-def _unknown(name: str, context: Mapping[str, Any], *, resource: bool) -> BadInput:
+def _refuse_unknown(name: str, context: Mapping[str, Any], *, resource: bool) -> BadInput:
     known, provided = context["known"], context["provided"]
     if resource:
         details = {"field": name, "provided": provided, "expected": context["expected"]}
@@ -101,7 +101,7 @@ def _unknown(name: str, context: Mapping[str, Any], *, resource: bool) -> BadInp
     return InvalidParameter.unknown(name, provided=provided, known=known.split(", "))
 
 
-def _no_uuid(name: str, error: Any) -> InvalidUUID:
+def _refuse_uuid(name: str, error: Any) -> InvalidUUID:
     index = error["loc"][-1]
     if not isinstance(index, int):
         return no_uuid(name, error.get("input"))
@@ -112,7 +112,7 @@ def _no_uuid(name: str, error: Any) -> InvalidUUID:
     )
 
 
-def _expectation(error: Any) -> str:
+def _describe_expectation(error: Any) -> str:
     """The expected value, worded to follow "must be"."""
     kind, context = error["type"], error.get("ctx", {})
     if kind == "literal_error":

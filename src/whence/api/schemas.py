@@ -33,7 +33,7 @@ SchemaBody = Annotated[
         }
     ),
 ]
-"""`extract.read_schema` checks it: a schema has its own error code, INVALID_SCHEMA, with the path."""
+"""Checked by `extract.read_schema`, because schema errors have their own code, INVALID_SCHEMA, with the path."""
 
 
 class SchemaModel(AnswerShape):
@@ -45,7 +45,9 @@ class SchemaModel(AnswerShape):
     )
     number: int | None
     sha256: str
-    body: dict[str, Any] = Field(alias="schema", description="As it was sent.", examples=[EXAMPLE_SCHEMA])
+    body: dict[str, Any] = Field(
+        alias="schema", description="The schema as it was sent.", examples=[EXAMPLE_SCHEMA]
+    )
     created_at: datetime | None
 
     @classmethod
@@ -59,7 +61,7 @@ class SchemaModel(AnswerShape):
 
 
 class SchemaPut(SchemaModel):
-    created: bool = Field(description="False where the current version is the same already.")
+    created: bool = Field(description="False if the current version is already the same.")
 
 
 class SchemaProblem(AnswerShape):
@@ -67,11 +69,6 @@ class SchemaProblem(AnswerShape):
     message: str
     provided: Any
     expected: str | None
-
-
-class SchemaCheck(AnswerShape):
-    valid: bool
-    problem: SchemaProblem | None = Field(description="The first one.")
 
 
 class SchemaElement(AnswerShape):
@@ -96,5 +93,15 @@ class SchemaDiff(AnswerShape):
     needs_model: bool = Field(description="Whether chunks must be read again.")
 
     @classmethod
-    def between(cls, old: int, new: int, change: Mapping[str, Any], *, needs_model: bool) -> Self:
-        return cls.of(change, old=f"v{old}", new=f"v{new}", needs_model=needs_model)
+    def between(
+        cls, old: int | None, new: int | None, change: Mapping[str, Any], *, needs_model: bool
+    ) -> Self:
+        first = "default" if old is None else f"v{old}"
+        last = "draft" if new is None else f"v{new}"
+        return cls.of(change, old=first, new=last, needs_model=needs_model)
+
+
+class SchemaCheck(AnswerShape):
+    valid: bool
+    problem: SchemaProblem | None = Field(description="The first one.")
+    changes: SchemaDiff | None = Field(description="Null while there is a problem.")

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from whence.api.base import CamelShape, Listing, RequestShape
 from whence.api.chunks import ChunkModel
-from whence.api.documents import FILE_TYPE, wanted_types
+from whence.api.file_types import FILE_TYPE, wanted_types
 from whence.api.values import Flag, Ident, json_object, moment, number, text, texts, whole, wrong
 from whence.models import MAX_NAME, Filters
 from whence.search import (
@@ -28,15 +28,15 @@ MAX_DOCUMENTS = 1000
 MAX_TYPES = 100
 MOST_BESIDE, MOST_ALIKE, MOST_OBJECTS = 10, 20, 100
 
-POSITIONAL = "Chunks before it, and as many after it."
-SEMANTIC = "Most similar chunks, those of the same document first."
+POSITIONAL = "Number of chunks before it, and of chunks after it."
+SEMANTIC = "Number of similar chunks, those of the same document first."
 RELATED = "Maximum number of objects of the graph."
 SIMILARITY = "Minimum similarity of an object that the chunk does not name."
-UNGROUNDED = "Include objects and values that no chunk states. Only projects with lenient grounding have any."
+UNGROUNDED = "Include ungrounded objects and values, which no chunk states. Only projects with lenient grounding have any."
 
 
 class TimeSpan(RequestShape):
-    """Days or times. A day as `to` counts whole; a time as `to` is excluded."""
+    """Days or times. A day as `to` is included; a time as `to` is excluded."""
 
     start: Annotated[datetime | None, moment()] = Field(default=None, alias="from")
     end: Annotated[datetime | None, moment(end_of_day=True)] = Field(default=None, alias="to")
@@ -58,7 +58,7 @@ class FiltersRequest(RequestShape):
         default=(), description=f"Each: {FILE_TYPE}"
     )
     metadata: Annotated[dict[str, Any] | None, json_object()] = Field(
-        default=None, description="What the document's metadata must contain."
+        default=None, description="Keys and values that the document's metadata must contain."
     )
     created: TimeSpan | None = None
     updated: TimeSpan | None = None
@@ -126,9 +126,7 @@ class SearchRequest(OfProject):
     mode: Mode = "hybrid"
     limit: Annotated[int, whole(1, MAX_LIMIT)] = 10
     offset: Annotated[int, whole(0, MAX_OFFSET)] = 0
-    floor: Flag = Field(
-        default=True, description="Return nothing where no chunk is relevant to the question."
-    )
+    floor: Flag = Field(default=True, description="Return nothing if no chunk is relevant to the question.")
     min_score: Annotated[float, number(0, 1)] = 0.0
     filters: FiltersRequest | None = None
     expand: ContextChoice | None = Field(
@@ -156,9 +154,9 @@ class HitDocument(CamelShape):
 
 
 class HitScores(CamelShape):
-    text: float | None = Field(description="BM25; null where words were not searched.")
-    vector: float | None = Field(description="Cosine; null where vectors were not searched.")
-    rerank: float | None = Field(description="Score of the reranker; null where none scored the hit.")
+    text: float | None = Field(description="BM25 score; null if words were not searched.")
+    vector: float | None = Field(description="Cosine similarity; null if vectors were not searched.")
+    rerank: float | None = Field(description="Score of the reranker; null if none scored the hit.")
 
 
 class Highlight(CamelShape):
@@ -172,8 +170,10 @@ class SimilarChunk(CamelShape):
 
 
 class ContextModel(CamelShape):
-    positional_chunks: list[ChunkModel] = Field(description="Before and after it, in reading order.")
-    semantic_chunks: list[SimilarChunk] = Field(description="Those of its own document first.")
+    positional_chunks: list[ChunkModel] = Field(description="Chunks before and after it, in reading order.")
+    semantic_chunks: list[SimilarChunk] = Field(
+        description="Similar chunks, those of its own document first."
+    )
     related_objects: list[RelatedObject]
 
     @classmethod
@@ -212,7 +212,7 @@ class HitModel(CamelShape):
     page: int | None
     start_offset: int | None = Field(description="In the document's text, in code points.")
     end_offset: int | None
-    score: float = Field(description="From 0 to 1; in hybrid mode of words and vectors together.")
+    score: float = Field(description="From 0 to 1; in hybrid mode, of words and vectors together.")
     scores: HitScores
     distance: float | None = Field(description="Cosine distance to the query, from 0 to 1.")
     highlights: list[Highlight] = Field(
@@ -246,7 +246,7 @@ class HitModel(CamelShape):
 class SearchAnswer(Listing[HitModel]):
     query: str
     mode: Mode
-    notes: list[str] = Field(description="What to know about how the hits were found.")
+    notes: list[str] = Field(description="Remarks on how the hits were found.")
 
     @classmethod
     def for_question(cls, question: Question, found: SearchResult) -> Self:

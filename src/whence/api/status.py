@@ -1,4 +1,4 @@
-"""The state of the server: what `whence doctor` finds."""
+"""The state of the server: the findings of `whence doctor`."""
 
 from pydantic import Field
 
@@ -8,7 +8,7 @@ from whence.findings import State
 
 class FindingModel(AnswerShape):
     what: str = Field(examples=["Embedder"])
-    state: State = Field(description="`note`: it works, and you may want to know.")
+    state: State = Field(description="`note`: works, for information.")
     says: str = Field(examples=["minilm: 384 dimensions"])
 
 

@@ -1,6 +1,6 @@
 """Types of single fields. Each reads a value, names the expected form, and documents itself for OpenAPI.
 
-pydantic's own types take too much (`"5"` as a number, `on` as a flag, a UUID in braces). Use these so: `id: Ident | None`,
+pydantic's own types accept too much (`"5"` as a number, `on` as a flag, a UUID in braces). Usage: `id: Ident | None`,
 `limit: Annotated[int, whole(1, 100)]`.
 """
 
@@ -19,7 +19,7 @@ from whence.models import VISIBLE, is_blank
 from whence.text.dates import read_moment
 
 Kind = Literal["parameter", "request", "uuid", "flag", "too_long", "unknown"]
-"""How an error is answered: see `reading.error_for`."""
+"""The kind of error to answer with, see `reading.error_for`."""
 JSONSchema = dict[str, Any]
 
 FLAG_PATTERN = "^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|[Yy][Ee][Ss]|[Nn][Oo]|1|0)$"
@@ -44,7 +44,7 @@ _DECIMAL = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,3})?")
 _FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _DAY_LENGTH = len("2026-11-15")
 _LAST_DAY = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
-"""The last day that has a day after it: "until 9999-12-31" means for ever."""
+"""The last day that has a day after it. "until 9999-12-31" means for ever."""
 
 
 def wrong(expected: str, kind: Kind = "parameter", **more: Any) -> PydanticCustomError:
@@ -52,7 +52,7 @@ def wrong(expected: str, kind: Kind = "parameter", **more: Any) -> PydanticCusto
     return PydanticCustomError(kind, "{expected}", {"expected": expected, **more})
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # compared by identity: a schema has no hash
+@dataclass(frozen=True, slots=True, eq=False)  # compared by identity, because a schema is not hashable
 class Value:
     """Metadata of a field: `read` checks its value, `schema` documents it."""
 
@@ -90,11 +90,11 @@ Flag = Annotated[bool, Value(read_flag, FLAG_SCHEMA)]
 SearchText = Annotated[
     str | None, Value(lambda value: storable(value) or None, {"type": "string", "pattern": _STORABLE})
 ]
-"""A text to look for in a query parameter. An empty one looks for nothing."""
+"""A search text in a query parameter. An empty one is ignored."""
 
 
 def whole(low: int, high: int, *, in_query: bool = False) -> Value:
-    """An integer. JSON may write 2 as 2.0; in a query it comes as text."""
+    """An integer. JSON may write 2 as 2.0; a query has it as text."""
 
     def read(value: Any) -> int:
         if in_query:
@@ -102,7 +102,7 @@ def whole(low: int, high: int, *, in_query: bool = False) -> Value:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise wrong(f"an integer from {low} to {high}")
+            raise wrong(f"an integer from {low} to {high}" if low < high else f"{low}")
         return value
 
     return Value(read, {"type": "integer", "minimum": low, "maximum": high})
@@ -138,7 +138,7 @@ def text(most: int, *, blank: bool = False) -> Value:
 
 
 def content(*, stored: bool = True) -> Value:
-    """A text of any length that is not blank; a wrong one is INVALID_REQUEST. Not `stored`: it may have any character."""
+    """A text of any length that is not blank; otherwise INVALID_REQUEST. If not `stored`, it may have any character."""
 
     def read(value: Any) -> str:
         if not isinstance(value, str) or is_blank(value):
@@ -179,7 +179,7 @@ def moment(*, end_of_day: bool = False) -> Value:
 def json_object(
     *, max_depth: int | None = None, max_bytes: int | None = None, as_text: bool = False
 ) -> Value:
-    """A JSON object whose texts can be stored. With `as_text` it may also come as JSON text, as in a form or a query."""
+    """A JSON object whose texts can be stored. With `as_text` it may also be JSON text, as in a form or a query."""
 
     def read(value: Any) -> dict[str, Any]:
         if as_text and isinstance(value, str):
@@ -229,7 +229,7 @@ def canonical_uuid(text: Any) -> str | None:
 
 
 def all_canonical(items: list[Any]) -> list[str] | None:
-    """The same for many, with one match; None when any is wrong."""
+    """Like `canonical_uuid`, for many texts with one match; None if any is invalid."""
     try:
         joined = ",".join(items)
     except TypeError:

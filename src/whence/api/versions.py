@@ -1,4 +1,4 @@
-"""Versions of a document: when and why they were made, and how they were cut."""
+"""Versions of a document: when and why they were made, and the spans of their chunks."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,24 +14,24 @@ from whence.store.versions import OldVersion, VersionFacts
 
 class DocumentVersion(AnswerShape):
     version: int
-    version_at: datetime = Field(description="When its content came in.")
+    version_at: datetime = Field(description="Time when its content was received.")
     reason: Literal["added", "new_content", "read_again"] | None = Field(
-        description="Why it was made. `read_again`: the same file, parsed or cut again. Null where the version before is not kept."
+        description="The reason for the version. `read_again`: the same file, parsed or chunked again. Null if the version before is not stored."
     )
     chunk_count: int
     is_current: bool
 
     @classmethod
     def all(cls, found: Sequence[VersionFacts]) -> list[Self]:
-        """From the newest to the oldest, as they come."""
+        """All versions, newest first."""
         return [
-            cls.of(one, reason=_reason(one, before), is_current=one is found[0])
+            cls.of(one, reason=_find_reason(one, before), is_current=one is found[0])
             for one, before in pairwise([*found, None])
             if one is not None
         ]
 
 
-def _reason(
+def _find_reason(
     one: VersionFacts, before: VersionFacts | None
 ) -> Literal["added", "new_content", "read_again"] | None:
     if one.version == 1:
@@ -42,9 +42,9 @@ def _reason(
 
 
 class VersionChunk(AnswerShape):
-    id: UUID = Field(description="A chunk whose text stays keeps its id through the versions.")
+    id: UUID = Field(description="A chunk whose text does not change keeps its id in later versions.")
     start: int = Field(description="In code points.")
-    end: int = Field(description="The white space before the next chunk is not part of it.")
+    end: int = Field(description="Exclusive; the white space before the next chunk is not included.")
 
 
 class DocumentVersionText(DocumentVersion):

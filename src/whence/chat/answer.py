@@ -38,7 +38,7 @@ _MOST_BEHIND = 4
 """Maximum number of chunks that support graph facts and were not found by search."""
 
 JUDGE_SECONDS = 30
-"""Longest wait for the judgements: an answer that is not streamed goes out without them then."""
+"""Maximum seconds to wait for the judgements. After that, an answer that is not streamed is sent without them."""
 _CUT_SHORT = {
     "length": ("The model ran out of tokens: the answer may be incomplete (WHENCE_LLM_MAX_TOKENS)",),
     "content_filter": ("A filter of the model's provider stopped it: the answer may be incomplete",),
@@ -63,7 +63,7 @@ class Asked:
     include_rects: bool = False
     """Give each citation the rectangles of its quote."""
     verify: bool | None = None
-    """Have the model judge the citations; None: as the project and the settings say."""
+    """Whether the model judges the citations; None: as the project and the settings say."""
     passed_on: PassedOn = NOTHING_PASSED_ON
     """Passed to the model unchanged."""
 
@@ -271,7 +271,7 @@ class Chat:
         sources: list[Source],
         vector: QueryVector | None,
     ) -> list[Source]:
-        """LightRAG's answer takes the place of the graph's; its chunks come last."""
+        """Adds LightRAG's answer in place of the graph's source, and its chunks as the last sources."""
         if reply.chunks:
             sources += await aligned(
                 self._store, project_id, reply.chunks, sources, vector, limit=asked.limit

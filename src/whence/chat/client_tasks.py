@@ -1,4 +1,4 @@
-"""Requests of chat clients that are no questions: a title, tags or follow-ups for the conversation that they show."""
+"""Requests of chat clients that are not questions: a title, tags or follow-ups for a conversation."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def is_client_task(message: str) -> bool:
 async def do_client_task(
     model: ChatModel | None, messages: Sequence[Message], *, max_tokens: int
 ) -> AsyncGenerator[Event, None]:
-    """The events of an answer without sources: the model's own words, or without a model the least that the client accepts."""
+    """The events of an answer without sources: the model's own words; without a model, the minimum that the client accepts."""
     began = monotonic()
     yield Sources(sources=(), model=model.model if model else EXTRACTIVE)
     parts = model.stream(messages, max_tokens=max_tokens) if model else say(_least(messages[-1].content))

@@ -26,16 +26,11 @@ _SHORT = 2
 """A question of up to this many words, without stop words, is hardly complete."""
 _CONTINUES = re.compile(r"\s*(?:and|but|or|so|then|also|what about|how about|why not)\b", re.IGNORECASE)
 _REFERS_BACK = re.compile(
-    r"\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those|there|ones|one(?!\s+\w)|(?:which|the) one"
-    r"|former|latter)\b",
+    r"\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this(?! (?:year|month|week)\b)|these|those|(?:that|there)(?=\W*\Z)"
+    r"|ones|one(?!\s+\w)|(?:which|the) one|former|latter)\b",
     re.IGNORECASE,
 )
-_REFERS_TO_NOTHING = re.compile(
-    r"\b(?:is|are|was|were) there\b|\bthere (?:is|are|was|were)\b|\bthis (?:year|month|week|quarter|season|morning|evening)\b"
-    r"|\b(?:the|an?|any|all|every|each) [\w-]+ that(?= \w)|\b(?:say|says|said|know|sure|so) that(?= \w)",
-    re.IGNORECASE,
-)
-"""Uses of these words that do not refer back: "Is there …?", "the bridge that fell"."""
+"""`that` and `there` seldom refer back inside a sentence: "Is there …?", "the bridge that fell"."""
 _QUOTES = str.maketrans(dict.fromkeys('"“”'))
 _MOST_TURNS = 3
 _MOST_CHARACTERS = 1_000
@@ -64,4 +59,4 @@ def questions_followed_up(message: str, history: Sequence[Message]) -> str:
 def _follows_up(message: str) -> bool:
     if len(set(lexer(DEFAULT_LANGUAGE).terms(message))) <= _SHORT or _CONTINUES.match(message):
         return True
-    return _REFERS_BACK.search(_REFERS_TO_NOTHING.sub(" ", message)) is not None
+    return _REFERS_BACK.search(message) is not None

@@ -1,4 +1,4 @@
-"""Has the chat model judge the cited sentences of an answer against their quotes, in one call."""
+"""Lets the chat model judge the cited sentences of an answer against their quotes, in one call."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ _LONGEST, _LONGEST_QUOTE = 600, 1_200
 """Characters of a sentence and of a quote that the model sees."""
 _TOKENS_EACH = 32
 _TOKENS_AROUND = 1_000
-"""For models that think first."""
+"""Additional tokens of the reply, for models that think first."""
 _INSTRUCTIONS = """\
 You compare claims with quotes from documents. For each pair, judge from the quote alone:
 

@@ -1,4 +1,4 @@
-"""`whence answers`: stored answers, those whose grounds have changed, and asking them again."""
+"""`whence answers`: lists, shows and refreshes stored answers."""
 
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -25,7 +25,7 @@ _feedback = click.option(
 
 @click.group()
 def answers() -> None:
-    """Show stored answers, find those whose grounds have changed, and ask again.
+    """Show stored answers, find stale ones, and ask again.
 
     Answers are stored by chat with `store` or a conversation, and by `whence ask --store`.
     """
@@ -38,7 +38,7 @@ def answers() -> None:
 @options.json
 @on_api
 async def list_answers(api: Api, *, project: str, feedback: "FeedbackFilter | None", limit: int) -> None:
-    """List stored answers, the newest first."""
+    """List stored answers, newest first."""
     await _list(api, project, stale=None, feedback=feedback, limit=limit)
 
 
@@ -63,7 +63,7 @@ async def _list(
         (
             one.id,
             f"{one.created_at:%Y-%m-%d}",
-            _state(one),
+            _summarise_state(one),
             one.feedback.rating if one.feedback else "",
             shorten(printable(one.question), _SHOWN),
         )
@@ -72,7 +72,7 @@ async def _list(
     print_rows(shown, ("ID", "DATE", "STATE", "FEEDBACK", "QUESTION"), rows, total=total)
 
 
-def _state(answer: "AnswerModel") -> str:
+def _summarise_state(answer: "AnswerModel") -> str:
     if answer.refreshed_by is not None:
         return "refreshed"
     return ", ".join(dict.fromkeys(one.reason for one in answer.stale_reasons))
@@ -117,17 +117,17 @@ def _print(answer: "AnswerModel") -> None:
         if one.quote is not None:
             name = names.get(str(one.chunk_id), "")
             click.echo(
-                f"\n{printable(name)}{page_suffix(one.page)}: “{_flat(one.quote)}” ({one.support_level})"
+                f"\n{printable(name)}{page_suffix(one.page)}: “{_flatten(one.quote)}” ({one.support_level})"
             )
     for reason in answer.stale_reasons:
         click.secho(f"\nStale since {reason.at:%Y-%m-%d %H:%M}: {reason.reason}", fg="yellow")
-        click.echo(f"- {_flat(reason.old_text)}")
-        click.echo(f"+ {'(gone)' if reason.new_text is None else _flat(reason.new_text)}")
+        click.echo(f"- {_flatten(reason.old_text)}")
+        click.echo(f"+ {'(gone)' if reason.new_text is None else _flatten(reason.new_text)}")
     if answer.refreshed_by is not None:
         click.secho(f"\nRefreshed by {answer.refreshed_by}", dim=True)
     if answer.url is not None:
         click.secho(f"\n{answer.url}", dim=True)
 
 
-def _flat(text: str) -> str:
+def _flatten(text: str) -> str:
     return shorten(" ".join(printable(text).split()), _TEXT_SHOWN)

@@ -1,4 +1,4 @@
-"""The API as commands use it: that of a server elsewhere, or of the application in this process."""
+"""The API for commands: that of a remote server, or of the application in this process."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,55 +25,57 @@ class Api:
 
     client: "AsyncClient"
     app: "App | None" = None
-    """The application in this process; None on a server elsewhere."""
+    """The application in this process; None for a remote server."""
 
     async def get(self, path: str, shape: type[T], **query: Any) -> T:
-        return self.read(shape, await self.client.request("GET", path, params=_given(query)))
+        return self.read(shape, await self.client.request("GET", path, params=_drop_none(query)))
 
     async def send(
         self, method: str, path: str, shape: type[T], body: dict[str, Any] | None = None, **query: Any
     ) -> T:
-        """Null values of the body are sent: they reset options."""
+        """Send a request. Null values of the body are sent, because they reset options."""
         try:
             content = None if body is None else orjson.dumps(body)
         except TypeError as exc:  # command-line bytes that are not text
             raise BadInput("Text must be valid Unicode") from exc
         found = await self.client.request(
-            method, path, content=content, params=_given(query), idempotent=path == "/search"
+            method, path, content=content, params=_drop_none(query), idempotent=path == "/search"
         )
         return self.read(shape, found)
 
     async def page(self, path: str, shape: type[T], *, limit: int, **query: Any) -> tuple[list[T], int]:
-        """The first items of a list, and the number of all."""
+        """The first items of a list, and the total."""
         found: list[T] = []
         total = limit
         while len(found) < min(limit, total):
-            part = {"limit": min(limit - len(found), _PAGE), "offset": len(found), **_given(query)}
+            part = {"limit": min(limit - len(found), _PAGE), "offset": len(found), **_drop_none(query)}
             got = await self.client.request("GET", path, params=part, has=("items", "pagination"))
             found += [self.read(shape, item) for item in got["items"]]
             total = got["pagination"]["total"] if got["items"] else len(found)
         return found, total
 
     async def find_project_id(self, project: str) -> str:
-        """The id of a project by its name or id."""
+        """The id of the project with this name or id."""
         return str(await self.client.project_id(project))
 
     async def project_id(self, project: str) -> str | None:
-        """None if the command line names no project: then it is the key's own, else the default one."""
+        """The id of the given project. None if the command line names none: then the key's project is used, else the default
+        one.
+        """
         named = named_project(project)
         return None if named is None else await self.find_project_id(named)
 
     async def project_path(self, project: str) -> str:
-        """The path of the project that the command line names, else of the key's own or the default one."""
+        """The path of the given project, else of the key's project or the default one."""
         return f"/projects/{await self.project_id(project) or await self.own_project_id()}"
 
     async def own_project_id(self) -> str:
-        """The key's own project, else the default one."""
+        """The key's project, else the default one."""
         own = (await self.client.request("GET", "/me", has=("project_id",)))["project_id"]
         return own or await self.find_project_id("default")
 
     async def object_id(self, project: str, which: str) -> str:
-        """The id of an object by its id, or by its name in the project."""
+        """The id of the object with this id, or with this name in the project."""
         return (await self.client.find_object(which, project=named_project(project)))["id"]
 
     async def object_path(self, project: str, which: str) -> str:
@@ -85,7 +87,9 @@ class Api:
         except ValidationError as exc:
             from whence_client import UnexpectedAnswer
 
-            raise UnexpectedAnswer(f"An answer of {self.client.url} cannot be read: {_first(exc)}") from exc
+            raise UnexpectedAnswer(
+                f"Cannot read the answer of {self.client.url}: {_explain_first(exc)}"
+            ) from exc
 
 
 class ServerApi(Api):
@@ -94,7 +98,7 @@ class ServerApi(Api):
 
 
 class LocalApi(Api):
-    """Calls the routes in this process. They are loaded for the first request: that takes half a second."""
+    """Calls the routes in this process. They are loaded at the first request, which takes half a second."""
 
     def __init__(self, app: "App") -> None:
         self.app = self._app = app
@@ -112,7 +116,7 @@ class LocalApi(Api):
         return await self.find_project_id(project)
 
     async def object_id(self, project: str, which: str) -> str:
-        """By id, or by name or else alias if only one object has it."""
+        """Finds an object by id, else by name, else by alias. Fails if several objects match."""
         from whence.text.names import name_key
 
         objects = self._app.store.graph.objects
@@ -131,7 +135,7 @@ class LocalApi(Api):
 
 
 def own_error(exc: Exception) -> WhenceError | None:
-    """The error of the application for one of the client; None for any other."""
+    """The application's error for an error of the client; None for any other error."""
     from whence_client import APIError
 
     if not isinstance(exc, APIError):
@@ -140,11 +144,11 @@ def own_error(exc: Exception) -> WhenceError | None:
     return kind(exc.message, details=exc.details)
 
 
-def _given(query: dict[str, Any]) -> dict[str, Any]:
+def _drop_none(query: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in query.items() if value is not None}
 
 
-def _first(exc: ValidationError) -> str:
+def _explain_first(exc: ValidationError) -> str:
     first = exc.errors()[0]
     place = ".".join(map(str, first["loc"]))
     return f"{place}: {first['msg']}. It may be older or newer than this command."

@@ -35,10 +35,10 @@ _MARK = re.compile(r"(?<![\w\])])\[\d{1,3}\]")
     help="Maximum number of chunks to answer from, 1 to 20.",
 )
 @click.option("--no-stream", is_flag=True, help="Print the answer when it is complete.")
-@click.option("--verify", is_flag=True, default=None, help="Have the model judge each citation.")
+@click.option("--verify", is_flag=True, default=None, help="Let the model judge each citation.")
 @click.option("--store", is_flag=True, default=None, help="Store the answer in a new conversation.")
 @click.option("--conversation", metavar="ID", help="Ask in this conversation and store the answer there.")
-@click.option("--include-ungrounded", is_flag=True, help="Also use values that no chunk states.")
+@click.option("--include-ungrounded", is_flag=True, help="Also use ungrounded values, which no chunk states.")
 @click.option(
     "--evidence",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
@@ -62,15 +62,15 @@ async def ask(
 ) -> None:
     """Answer QUESTION from the documents. Footnotes have the file, the page and the quote.
 
-    The settings name the model; without one, sentences are quoted. Works with and without a running server. The exit
-    code is 0 also if nothing was found, and 1 if the model failed.
+    The answer comes from the configured model; without one, it quotes sentences. Works with and without a running server. The
+    exit code is 1 if the model failed, and 0 if nothing was found.
     """
     from whence.api.chat import ChatQuestion
 
     if evidence is not None and not os.access(evidence.parent, os.W_OK | os.X_OK):
         raise click.BadParameter(f"No file can be written in {evidence.parent}.", param_hint="--evidence")
     if evidence is not None and api.app is None and conversation is None:
-        store = True  # a server has evidence of stored answers
+        store = True  # a server makes evidence files of stored answers only
     given = {"message": question, "limit": limit, "verify": verify, "store": store}
     given |= {"conversationId": conversation, "includeUngrounded": include_ungrounded}
     asked = options.read_usage(ChatQuestion, given)
@@ -78,7 +78,7 @@ async def ask(
         answer, notes = await _print_stream(_stream(api, project, asked))
         _print_notes(answer, notes)
     else:
-        answer = await _answer(api, project, asked)
+        answer = await _get_answer(api, project, asked)
         if not printed_json(answer):
             notes = Footnotes(answer.sources)
             click.echo(notes.feed(answer.response) + notes.close())
@@ -94,17 +94,17 @@ async def ask(
         click.echo(f"Evidence in {evidence}", err=True)
 
 
-async def _answer(api: Api, project: str, asked: "ChatQuestion") -> "ChatAnswer":
+async def _get_answer(api: Api, project: str, asked: "ChatQuestion") -> "ChatAnswer":
     from whence.api.chat import ChatAnswer
     from whence.store.keys import EVERYONE
 
     if api.app is None:
-        return await api.send("POST", "/chat", ChatAnswer, _as_request(asked, project))
+        return await api.send("POST", "/chat", ChatAnswer, _build_request(asked, project))
     project_id = (await find_project(api.app, project)).id
     return ChatAnswer.of(await api.app.conversations.answer(project_id, asked, EVERYONE))
 
 
-def _as_request(asked: "ChatQuestion", project: str) -> dict[str, Any]:
+def _build_request(asked: "ChatQuestion", project: str) -> dict[str, Any]:
     given = asked.model_dump(mode="json", by_alias=True, exclude_unset=True)
     return {**given, "project": named_project(project)}
 
@@ -132,7 +132,7 @@ class Footnotes:
     """A response for the terminal, with footnote numbers in place of chunk ids, in order of appearance.
 
     If the documents have numbered notes, which an answer may repeat, footnotes get letters instead. The citation validator
-    recognises citations: an id in code, or of no source, stays as it is.
+    recognises citations. An id in code, or an id of no source, stays as it is.
     """
 
     def __init__(self, sources: "Sequence[ChatSource]") -> None:
@@ -141,22 +141,22 @@ class Footnotes:
         self.labels: dict[str, str] = {}
         self._has_marks = any(_MARK.search(source.chunk_text) for source in sources)
         self._text = Restyled(
-            [_citable(source) for source in sources], lambda cited: f"[{self._label(cited.id)}]"
+            [_make_citable(source) for source in sources], lambda cited: f"[{self._assign_label(cited.id)}]"
         )
         self._written = ""
 
     def feed(self, piece: str) -> str:
-        """The text that is final after this piece."""
+        """The part of the text that is final after this piece."""
         return self._print(self._text.feed(piece))
 
     def close(self) -> str:
         return self._print(self._text.close())
 
     def sentence(self, start: int, end: int) -> str:
-        """A part of the response, with labels for its citations."""
+        """A part of the response, with labels in place of its citations."""
         return self._written[self._text.at(start) : self._text.at(end)]
 
-    def _label(self, chunk_id: str) -> str:
+    def _assign_label(self, chunk_id: str) -> str:
         place = len(self.labels)
         following = ascii_lowercase[place] if self._has_marks else str(place + 1)
         return self.labels.setdefault(chunk_id, following)
@@ -167,8 +167,8 @@ class Footnotes:
         return shown
 
 
-def _citable(source: "ChatSource") -> "Source":
-    """The source as the citation validator reads it."""
+def _make_citable(source: "ChatSource") -> "Source":
+    """Converts a source for the citation validator."""
     from whence.chat import Source
 
     return Source(
@@ -189,7 +189,7 @@ async def _stream(
     from whence.store.keys import EVERYONE
 
     if api.app is None:
-        async for name, event in api.client.chat_events(_as_request(asked, project)):
+        async for name, event in api.client.chat_events(_build_request(asked, project)):
             if name == "sources":
                 yield api.read(SourcesEvent, event).sources
             elif name == "token":
@@ -253,7 +253,7 @@ def _print_notes(answer: "ChatAnswer", notes: Footnotes) -> None:
     for one in answer.citations:
         if one.origin == "attributed":
             sentence = printable(answer.response[one.response_start : one.response_end])
-            click.echo(f"\n[+] Cites nothing, but has a source: {_flatten(sentence)}")
+            click.echo(f"\n[+] No citation in the answer, but a source supports it: {_flatten(sentence)}")
             _print_quotes(sources[str(one.chunk_id)], [one])
     unsupported = dict.fromkeys(
         (

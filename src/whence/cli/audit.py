@@ -13,7 +13,7 @@ from whence.cli.output import print_rows
 @options.json
 @on_api
 async def audit(api: Api, *, action: str | None, limit: int) -> None:
-    """List who wrote what, the newest first."""
+    """List the writes, newest first."""
     from whence.api.audit import AuditModel
 
     found, total = await api.page("/audit", AuditModel, limit=limit, action=action)

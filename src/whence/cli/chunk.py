@@ -1,4 +1,4 @@
-"""`whence chunk`: shows how a file would be cut. It stores nothing."""
+"""`whence chunk`: shows how a file would be chunked. Stores nothing."""
 
 from typing import IO, TYPE_CHECKING
 
@@ -19,9 +19,16 @@ _COLOURS = {"section": "magenta", "paragraph": "green", "sentence": "cyan", "cha
     "--strategy", "name", default=options.DEFAULT_STRATEGY, show_default=True, help="The chunking strategy."
 )
 @click.option(
-    "--max", "max_size", type=int, default=1200, show_default=True, help="Longest chunk, in characters."
+    "--max",
+    "max_size",
+    type=int,
+    default=1200,
+    show_default=True,
+    help="Maximum size of a chunk, in characters.",
 )
-@click.option("--min", "min_size", type=int, show_default="100", help="Shorter chunks join a neighbour.")
+@click.option(
+    "--min", "min_size", type=int, show_default="100", help="Minimum size; shorter chunks join a neighbour."
+)
 @options.json
 def chunk(file: IO[bytes], *, name: str, max_size: int, min_size: int | None) -> None:
     """Show how FILE (any type that can be ingested, `-` for standard input) would be chunked."""

@@ -1,4 +1,4 @@
-"""Runs a command on the open application, finds what its arguments name, and waits for jobs."""
+"""Runs commands on the application, resolves their arguments, and waits for jobs."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     App: TypeAlias = _app.App
     Api: TypeAlias = _api.Api
 else:
-    App = Api = Any  # importing them takes a second, which `--help` does not have
+    App = Api = Any  # imported later: they take a second, too long for `--help`
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -35,7 +35,7 @@ _LOOK_FOR_WORKER_EVERY = 5.0
 
 
 def on_app(command: Callable[Concatenate[App, P], Awaitable[None]]) -> Callable[P, None]:
-    """Makes a command of a coroutine function whose first argument is the open application."""
+    """Turns a coroutine function into a command. Its first argument is the open application."""
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -45,7 +45,7 @@ def on_app(command: Callable[Concatenate[App, P], Awaitable[None]]) -> Callable[
 
 
 def on_api(command: Callable[Concatenate[Api, P], Awaitable[None]]) -> Callable[P, None]:
-    """Makes a command of a coroutine function whose first argument is the API, here or on the server of --server."""
+    """Turns a coroutine function into a command. Its first argument is the API, of this process or of --server."""
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -55,19 +55,19 @@ def on_api(command: Callable[Concatenate[Api, P], Awaitable[None]]) -> Callable[
 
 
 def works_remotely(command: Callable[P, T]) -> Callable[P, T]:
-    """Marks a command that takes --server."""
+    """Marks a command that supports --server."""
     vars(command)[_GIVEN] = True
     return command
 
 
 def named_project(project: str) -> str | None:
-    """The project of the option; None where it was not given: then it is the key's own, else the default one."""
+    """The project of the option; None if it was not given. Then the key's project is used, else the default one."""
     source = click.get_current_context().get_parameter_source("project")
     return None if source is click.core.ParameterSource.DEFAULT else project
 
 
 def add_server_options(command: click.Command) -> None:
-    """Adds --server and --key to a command and those below it. Where they do not work they are hidden, and refused."""
+    """Adds --server and --key to a command and its subcommands. Commands that do not support them hide and refuse them."""
     if isinstance(command, click.Group):
         for one in command.commands.values():
             add_server_options(one)
@@ -80,7 +80,7 @@ def add_server_options(command: click.Command) -> None:
         (
             ["--key", "server_key"],
             "KEY",
-            "The key to it. WHENCE_API_KEY is safer: others see the arguments of commands.",
+            "The API key of that server. WHENCE_API_KEY is safer, because other users can see command lines.",
         ),
     ):
         option = click.Option(
@@ -101,7 +101,9 @@ def _note_server(context: click.Context, option: click.Parameter, given: str | N
 
 
 def read_local_settings(option: str = "") -> "Settings":
-    """Raises if --server or WHENCE_URL names a server. `option` is what keeps a command here that works on a server, too."""
+    """Reads the settings; raises if --server or WHENCE_URL names a server. `option` is the option that makes the command
+    local.
+    """
     settings = _read_settings()
     if settings.url is not None:
         path = f"{click.get_current_context().command_path} {option}".rstrip()
@@ -124,7 +126,7 @@ def with_api(work: Callable[[Api], Awaitable[T]]) -> T:
     """Runs `work` on the server that --server or WHENCE_URL names, else on an open application."""
     settings = _read_settings()
     if settings.url is None:
-        return with_app(partial(_on_local_api, work))
+        return with_app(partial(_run_locally, work))
 
     from whence.cli.remote import opened
     from whence.logs import configure
@@ -138,7 +140,7 @@ def with_api(work: Callable[[Api], Awaitable[T]]) -> T:
     return _run(run)
 
 
-async def _on_local_api(work: Callable[[Api], Awaitable[T]], app: App) -> T:
+async def _run_locally(work: Callable[[Api], Awaitable[T]], app: App) -> T:
     from whence.cli.api import LocalApi, own_error
 
     try:
@@ -150,7 +152,7 @@ async def _on_local_api(work: Callable[[Api], Awaitable[T]], app: App) -> T:
 
 
 def with_app(work: Callable[[App], Awaitable[T]], option: str = "") -> T:
-    """Runs `work` on an open application. Starts the embedded database unless it is running already.
+    """Runs `work` on an open application. Starts the embedded database unless it is already running.
 
     SIGTERM acts like Ctrl-C: it cancels `work` and closes the application.
     """
@@ -186,7 +188,7 @@ def _run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 async def find_project(app: App, project: str) -> "Project":
-    """By id, or by name."""
+    """Finds a project by id or name."""
     try:
         ident = UUID(project)
     except ValueError:
@@ -197,20 +199,20 @@ async def find_project(app: App, project: str) -> "Project":
 def take_only(
     found: Sequence[T], missing: type[NotFound], *, kind: str, name: str, label: Callable[[T], str]
 ) -> T:
-    """The one that has the name; raises if none or several have it."""
+    """The only item with the name; raises if there is none or several."""
     if not found:
         raise missing(f"There is no {kind} named {printable(name)!r}")
     if len(found) > 1:
         ids = ", ".join(map(label, found))
-        raise Conflict(f"Several {kind}s are named {printable(name)!r}; say which by its id: {ids}")
+        raise Conflict(f"Several {kind}s are named {printable(name)!r}; give the id of one: {ids}")
     return found[0]
 
 
 @asynccontextmanager
 async def worker_at_hand(app: App | None) -> AsyncIterator[Callable[[], Awaitable[None]]]:
-    """Gives a function, to be called again and again, that starts a worker here if no other is alive.
+    """Yields a function to call repeatedly: it starts a worker in this process if no other is alive.
 
-    On a server elsewhere, without an `app`, it does nothing.
+    Without an `app`, on a remote server, it does nothing.
     """
     from time import monotonic
 
@@ -231,7 +233,7 @@ async def worker_at_hand(app: App | None) -> AsyncIterator[Callable[[], Awaitabl
 
 @contextmanager
 def progress(label: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """Shows a bar on a terminal; gives a function that takes the progress and the total."""
+    """Shows a progress bar on a terminal. Yields a function that takes the progress and the total."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

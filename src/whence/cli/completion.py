@@ -13,7 +13,7 @@ _FILES = {
     "fish": "~/.config/fish/completions/whence.fish",
 }
 _NEXT = {
-    "bash": "It works in new shells, if the package bash-completion is installed; else source this file in ~/.bashrc.",
+    "bash": "It works in new shells if the package bash-completion is installed; otherwise source this file in ~/.bashrc.",
     "zsh": "Add `fpath+=~/.zfunc; autoload -Uz compinit; compinit` to ~/.zshrc, once, and open a new shell.",
     "fish": "It works in new shells.",
 }
@@ -23,11 +23,11 @@ _NEXT = {
 @click.argument("shell", type=click.Choice(tuple(_FILES)), required=False)
 @click.option("--print", "shown", is_flag=True, help="Print the script instead of installing it.")
 def completion(shell: str | None, *, shown: bool) -> None:
-    """Install tab completion for SHELL: bash, zsh or fish; without it, for the shell in use."""
+    """Install tab completion for SHELL (bash, zsh or fish), by default for the shell in use."""
     shell = shell or Path(os.environ.get("SHELL", "")).name
     if shell not in _FILES:
-        raise click.UsageError(f"Say for which shell: {', '.join(_FILES)}")
-    script = _script(shell)
+        raise click.UsageError(f"Name the shell: {', '.join(_FILES)}")
+    script = _render_script(shell)
     if shown:
         click.echo(script)
         return
@@ -40,13 +40,13 @@ def completion(shell: str | None, *, shown: bool) -> None:
     click.echo(f"Installed {path}. {_NEXT[shell]}")
 
 
-def _script(shell: str) -> str:
+def _render_script(shell: str) -> str:
     from click.shell_completion import get_completion_class
 
     from whence.cli import cli
 
     found = get_completion_class(shell)
     assert found is not None, "click has one for each shell above"
-    # Not `source()`, which starts bash to see its version.
+    # Not `source()`, which starts bash to get its version.
     complete = found(cli, {}, "whence", "_WHENCE_COMPLETE")
     return complete.source_template % complete.source_vars()

@@ -1,4 +1,4 @@
-"""`whence objects set, reject, restore, history`: a person's word about the graph."""
+"""`whence objects set, reject, restore, history`: corrections by a person."""
 
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -19,8 +19,8 @@ _ALL = 2**31
 _UNDO = "To undo: whence objects restore ID"
 
 _object = click.argument("object")
-_reason = click.option("--reason", help="The reason, kept with the correction.")
-_author = click.option("--author", default="local", show_default=True, help="Who says so.")
+_reason = click.option("--reason", help="The reason, stored with the correction.")
+_author = click.option("--author", default="local", show_default=True, help="The author of the correction.")
 
 
 @click.command("set")
@@ -40,7 +40,7 @@ async def set_values(
     author: str,
     project: str,
 ) -> None:
-    """Set properties of OBJECT. They count before everything that is extracted."""
+    """Set properties of OBJECT. They take precedence over extracted values."""
     from whence.api.curations import CorrectedObject
 
     given = options.read_pairs("A value", values, nested=True)
@@ -77,7 +77,7 @@ async def reject(
     author: str,
     project: str,
 ) -> None:
-    """Reject OBJECT, claims about it, or a relationship. They do not come back when the same text is read again."""
+    """Reject OBJECT, claims about it, or a relationship. Extracting the same text again does not restore them."""
     from whence.api.curations import CurationModel
 
     if sum(one is not None for one in (property_name, claim, relationship)) > 1:
@@ -114,7 +114,7 @@ async def restore(api: Api, *, correction: str, reason: str | None, author: str,
 @options.json
 @on_api
 async def history(api: Api, *, object: str | None, project: str, limit: int) -> None:  # noqa: A002 - the name in the usage
-    """List what people corrected in a project, or of OBJECT only, the newest first."""
+    """List the corrections of a project, or only of OBJECT, newest first."""
     from whence.api.curations import CurationModel
 
     about = await (api.object_path(project, object) if object else api.project_path(project))
@@ -123,7 +123,7 @@ async def history(api: Api, *, object: str | None, project: str, limit: int) -> 
 
 
 async def _find_correction(api: Api, project: str, which: str) -> UUID:
-    """By id, or the last one of a name or alias that still counts."""
+    """Finds a correction by id, or the last effective one of an object by name or alias."""
     from whence.api.curations import CurationModel
     from whence.errors import CurationNotFound
     from whence.text.names import name_key

@@ -1,4 +1,4 @@
-"""`whence db`, `whence backup` and `whence restore`: the database's schema, and everything in one file."""
+"""`whence db`, `whence backup` and `whence restore`: the database's schema, and backups."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,14 +22,14 @@ def db() -> None:
 @options.json
 def status() -> None:
     """Show the schema of the database and the one that this version of Whence needs."""
-    _migrate("status")
+    _run_migration("status")
 
 
 @db.command()
 @options.json
 def upgrade() -> None:
     """Upgrade the schema. `whence serve` does the same when it starts."""
-    _migrate("upgrade")
+    _run_migration("upgrade")
 
 
 @click.command()
@@ -40,7 +40,7 @@ def upgrade() -> None:
 def backup(file: Path, *, force: bool, allow_missing: bool) -> None:
     """Write the database and the originals of all documents to FILE. The server may keep running.
 
-    Fails, and lists them, if originals are missing or differ from their description in the database.
+    Fails if originals are missing or differ from their description in the database, and lists them.
     """
     from whence.store.backup import write
 
@@ -62,7 +62,7 @@ def backup(file: Path, *, force: bool, allow_missing: bool) -> None:
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Replace the data in the database.")
-@click.option("--allow-missing", is_flag=True, help="Continue if the backup lacks originals.")
+@click.option("--allow-missing", is_flag=True, help="Continue if originals are missing from the backup.")
 @options.json
 @on_app
 async def restore(app: App, *, file: Path, force: bool, allow_missing: bool) -> None:
@@ -83,7 +83,7 @@ async def restore(app: App, *, file: Path, force: bool, allow_missing: bool) -> 
     _show_manifest(manifest, f"Restored {file}")
 
 
-def _migrate(what: str) -> None:
+def _run_migration(what: str) -> None:
     import asyncio
 
     from whence.app import database
@@ -97,8 +97,8 @@ def _migrate(what: str) -> None:
 
     found = asyncio.run(run())
     words = {
-        "empty": "has no schema yet; `whence db upgrade` makes it",
-        "behind": f"is at schema {found.current}; `whence db upgrade` brings it to {found.head}",
+        "empty": "has no schema yet; `whence db upgrade` creates it",
+        "behind": f"is at schema {found.current}; `whence db upgrade` upgrades it to {found.head}",
         "current": f"is at schema {found.current}, which is current",
         "newer": f"is at schema {found.current}, newer than this version knows ({found.head}): upgrade Whence",
     }

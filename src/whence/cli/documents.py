@@ -63,7 +63,7 @@ async def list_documents(
     limit: int,
 ) -> None:
     """List the documents of a project, newest first."""
-    found, total = await _page(api, project, limit=limit, status=status, types=types, name=name)
+    found, total = await _read_page(api, project, limit=limit, status=status, types=types, name=name)
     columns = ["ID", "STATUS", "CHUNKS", "TYPE", "NAME"]
     rows = [[one.id, one.status, one.chunk_count, one.file_type, printable(one.name)] for one in found]
     if any(one.error for one in found):
@@ -138,11 +138,11 @@ def delete(
 ) -> None:
     """Delete documents, with their chunks and the parts of the graph that only they support.
 
-    DOCUMENTS are ids or names. Without them, the options choose: all of those given must match.
+    DOCUMENTS are ids or names. Without them, the options select documents; all given options must match.
     """
     is_chosen = any(choice is not None for choice in (glob, folder, status, meta)) or bool(types)
     if bool(documents) == is_chosen:
-        raise click.UsageError("Give documents, or options that choose them")
+        raise click.UsageError("Give documents, or options that select them")
 
     async def work(api: Api, *, remove: bool) -> "list[DeletionImpact]":
         from whence.api.documents import DeletionImpact
@@ -150,7 +150,7 @@ def delete(
         if documents:
             found = await _find_all(api, project, documents)
         else:
-            chosen, _ = await _page(api, project, limit=_ALL, status=status, types=types)
+            chosen, _ = await _read_page(api, project, limit=_ALL, status=status, types=types)
             with_meta = [one for one in chosen if (meta or {}).items() <= one.metadata.items()]
             found = [one for one in with_meta if _has_name(one.name, glob, folder)]
         impacts = [await api.get(f"/documents/{one.id}/deletion-impact", DeletionImpact) for one in found]
@@ -175,7 +175,7 @@ def delete(
     print_result(impacts, "\n".join(lines) or "No document matches.")
 
 
-async def _page(
+async def _read_page(
     api: Api,
     project: str,
     *,
@@ -205,19 +205,19 @@ def _has_name(name: str, glob: str | None, folder: str | None) -> bool:
 
 
 async def _find(api: Api, project: str, which: str) -> "DocumentModel":
-    """By id, or by name if only one document has it."""
+    """Finds a document by id, or by name if only one has it."""
     from whence.api.documents import DocumentModel
 
     try:
         return await api.get(f"/documents/{UUID(which)}", DocumentModel)
     except ValueError:
-        near, _ = await _page(api, project, limit=_ALL, status=None, types=(), name=which)
+        near, _ = await _read_page(api, project, limit=_ALL, status=None, types=(), name=which)
     named = sorted((one for one in near if one.name == which), key=lambda one: one.id)
     return take_only(named, DocumentNotFound, kind="document", name=which, label=lambda one: str(one.id))
 
 
 async def _find_all(api: Api, project: str, which: Sequence[str]) -> "list[DocumentModel]":
-    """Finds all documents before any is changed; duplicates count once."""
+    """Finds all documents before any is changed, each once."""
     found = [await _find(api, project, one) for one in which]
     return list({one.id: one for one in found}.values())
 

@@ -61,7 +61,7 @@ _MOST_QUESTIONS = 10_000
 )
 @options.project
 @click.option(
-    "--k", type=click.IntRange(1, 100), default=5, show_default=True, help="Number of hits that count."
+    "--k", type=click.IntRange(1, 100), default=5, show_default=True, help="Number of hits to consider."
 )
 @click.option(
     "--mode",
@@ -125,7 +125,7 @@ async def eval(  # noqa: A001 - the name of the command
     earlier = None if compare is None else read_report(_read(compare), str(compare))
     asked = dict(islice(read_questions(_read(questions), str(questions)).items(), limit))
     found = await find_project(app, project)
-    report = await _measure(app, found, asked, str(questions), mode=mode, k=k, answers=not no_answers)
+    report = await _run_evaluation(app, found, asked, str(questions), mode=mode, k=k, answers=not no_answers)
     if earlier is not None:
         report = report.compared(compare_reports(earlier, report))
     if not printed_json(report):
@@ -134,7 +134,7 @@ async def eval(  # noqa: A001 - the name of the command
         raise click.exceptions.Exit(EXIT_FAILED)
 
 
-async def _measure(
+async def _run_evaluation(
     app: App, project: "Project", asked: "Questions", name: str, *, mode: "Mode", k: int, answers: bool
 ) -> "EvalReport":
     from time import monotonic
@@ -170,7 +170,7 @@ async def _measure(
 
 
 async def _make(app: App, project: "Project", path: Path, count: int) -> None:
-    """Writes the drafted questions, also if the model fails in the middle."""
+    """Writes the drafted questions, even if the model fails in the middle."""
     import orjson
 
     from whence.evaluate import Drafter
@@ -195,7 +195,7 @@ async def _make(app: App, project: "Project", path: Path, count: int) -> None:
             with click.open_file(str(path), "wb") as file:
                 file.writelines(orjson.dumps(line) + b"\n" for line in lines)
     if not lines:
-        raise click.ClickException(_why_none(drafter))
+        raise click.ClickException(_explain_none(drafter))
     tokens = drafter.prompt_tokens, drafter.completion_tokens
     cost = "" if app.chat_model is None else f" ({tokens[0]} and {tokens[1]} tokens)"
     if drafter.useful_replies < drafter.replies:
@@ -203,7 +203,7 @@ async def _make(app: App, project: "Project", path: Path, count: int) -> None:
         rest = f"{drafter.from_headings} of {counted(len(lines), 'question')} from headings and definitions."
         print_notes([f"{useful} had a question, an answer and a quote from the passage; {rest}"])
     if len(lines) < count:
-        print_notes([f"{len(lines)} of {count} questions: the documents gave no more."])
+        print_notes([f"{len(lines)} of {count} questions: the documents yielded no more."])
     if str(path) != "-":
         written = {"questions": len(lines), "file": str(path), "promptTokens": tokens[0]}
         print_result(
@@ -212,7 +212,7 @@ async def _make(app: App, project: "Project", path: Path, count: int) -> None:
         )
 
 
-def _why_none(drafter: "Drafter") -> str:
+def _explain_none(drafter: "Drafter") -> str:
     name = drafter.project.name
     if not drafter.documents:
         return f"Project {name} has no document to draft questions from."
@@ -255,7 +255,7 @@ def _read(path: Path) -> bytes:
 
 
 def _require_new(context: click.Context, count: int | None) -> int | None:
-    """Refuses to overwrite questions, before anything is spent on drafting."""
+    """Refuses to overwrite a file of questions, before the model is called."""
     path: Path = context.params["questions"]
     if count is not None and path.exists():
         raise click.UsageError(f"{path} exists already; name another file")
@@ -274,8 +274,10 @@ def _print(report: "EvalReport", earlier: "EvalReport | None") -> None:
         f"{printable(report.project)}: {counted(totals.questions, 'question')}{unanswerable}; {how}; {answerer}\n"
     )
     if earlier is None:
-        print_table(("MEASURE", "VALUE"), [row[:2] for row in _rows(totals, totals, report.k)])
-        problems = [(one.line, _problem(one, report.k), _short(one.question)) for one in report.results]
+        print_table(("MEASURE", "VALUE"), [row[:2] for row in _build_rows(totals, totals, report.k)])
+        problems = [
+            (one.line, _describe_problem(one, report.k), _shorten(one.question)) for one in report.results
+        ]
         if shown := [row for row in problems if row[1]]:
             click.echo()
             print_table(("LINE", "PROBLEM", "QUESTION"), shown)
@@ -284,20 +286,20 @@ def _print(report: "EvalReport", earlier: "EvalReport | None") -> None:
         print_notes(
             [f"The earlier run had {earlier.mode}, k {earlier.k}, {earlier.answerer or 'no answers'}."]
         )
-    print_table(("MEASURE", "NOW", "BEFORE", "CHANGE"), _rows(totals, earlier.totals, report.k))
+    print_table(("MEASURE", "NOW", "BEFORE", "CHANGE"), _build_rows(totals, earlier.totals, report.k))
     _print_changes(report.comparison)
 
 
 def _print_changes(comparison: "Comparison") -> None:
     rows = [
         (
-            _short(one.question),
+            _shorten(one.question),
             "; ".join(_change(name, was.before, was.after) for name, was in one.changes.items()),
         )
         for one in comparison.questions
     ]
-    rows += [(_short(question), "new") for question in comparison.added]
-    rows += [(_short(question), "not asked again") for question in comparison.removed]
+    rows += [(_shorten(question), "new") for question in comparison.added]
+    rows += [(_shorten(question), "not asked again") for question in comparison.removed]
     click.echo()
     if rows:
         print_table(("QUESTION", "CHANGE"), rows)
@@ -305,8 +307,8 @@ def _print_changes(comparison: "Comparison") -> None:
         click.echo("No question changed.")
 
 
-def _rows(now: "EvalTotals", before: "EvalTotals", k: int) -> list[tuple[str, ...]]:
-    """Label, new and old value and change of each measure that one of both has."""
+def _build_rows(now: "EvalTotals", before: "EvalTotals", k: int) -> list[tuple[str, ...]]:
+    """Label, new value, old value and change of each measure that either report has."""
     rows = []
     for label, name, form in _MEASURES:
         new, old = _read_measure(now, name), _read_measure(before, name)
@@ -325,7 +327,7 @@ def _read_measure(totals: "EvalTotals", name: str) -> Any:
     return totals.support[name] if name in totals.support else getattr(totals, name, None)
 
 
-def _problem(one: "QuestionMeasures", k: int) -> str:
+def _describe_problem(one: "QuestionMeasures", k: int) -> str:
     if one.error is not None:
         return shorten(printable(one.error), _QUESTION_SHOWN)
     if not one.answerable:
@@ -343,12 +345,12 @@ def _change(name: str, before: Any, after: Any) -> str:
     if isinstance(before, dict) and isinstance(after, dict):
         levels = [level for level in {**before, **after} if before.get(level, 0) != after.get(level, 0)]
         return ", ".join(f"{level} {before.get(level, 0)} → {after.get(level, 0)}" for level in levels)
-    return f"{snake(name).replace('_', ' ')} {_value(before)} → {_value(after)}"
+    return f"{snake(name).replace('_', ' ')} {_format_value(before)} → {_format_value(after)}"
 
 
-def _value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return f"{value:.2f}" if isinstance(value, float) else "none" if value is None else printable(str(value))
 
 
-def _short(question: str) -> str:
+def _shorten(question: str) -> str:
     return shorten(printable(question), _QUESTION_SHOWN)

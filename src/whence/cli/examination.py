@@ -21,7 +21,7 @@ _FROM_BACKUP_OR_ANEW = "Restore a backup that has them, or delete these document
 
 
 async def examine(settings: "Settings", *, deep: bool) -> list[Finding]:
-    """All findings; `deep` compares database, storage, vectors and text index, too."""
+    """All findings. `deep` also compares database, storage, vectors and text index."""
     from whence.config_file import unused_config
     from whence.settings import unknown
 
@@ -29,13 +29,13 @@ async def examine(settings: "Settings", *, deep: bool) -> list[Finding]:
     findings = [
         Finding("Python", "ok", sys.version.split()[0]),
         *(Finding(name, "note", says) for name, says in unknown().items()),
-        *([Finding(str(here), "note", "is not read; give it with --config")] if here else []),
+        *([Finding(str(here), "note", "is ignored; to use it, pass it with --config")] if here else []),
         *await examine_services(settings),
     ]
     if settings.database_url is None:
         findings += await attempt("PostgreSQL binaries", _check_binaries(settings))
         if not (settings.data_dir / "postgres").exists():
-            return [*findings, Finding("Database", "note", "not created yet; `whence serve` makes it")]
+            return [*findings, Finding("Database", "note", "not created yet; `whence serve` creates it")]
     findings += await attempt("Database", _check_database(settings, deep=deep))
     return findings + await _check_background(settings)
 
@@ -57,10 +57,10 @@ async def _check_database(settings: "Settings", *, deep: bool) -> list[Finding]:
 
 
 async def _check_background(settings: "Settings") -> list[Finding]:
-    """Failing background tasks of the server on the configured port; nothing if no server answers."""
+    """Failing background tasks of the server on the configured port; none if no server answers."""
     import httpx
 
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104 - to ask, not to listen
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104 - to connect, not to listen
     url = httpx.URL(scheme="http", host=host, port=settings.port, path="/readyz")
     try:
         async with httpx.AsyncClient(timeout=_SECONDS, trust_env=False) as client:
@@ -69,13 +69,15 @@ async def _check_background(settings: "Settings") -> list[Finding]:
             f"{one['name']} failed {one['times']} times since {one['since']}: {one['reason']}"
             for one in failing
         ]
-    except (httpx.HTTPError, ValueError, KeyError, TypeError):  # no server, or not ours
+    except (httpx.HTTPError, ValueError, KeyError, TypeError):  # no server, or another program
         return []
     return [Finding("Background work", "wrong", one) for one in says]
 
 
 async def _compare_all(settings: "Settings", dsn: str) -> list[Finding]:
-    """`--deep`: reads every original, and checks every chunk's vector and text index entry. Holds off removals from the storage."""
+    """`--deep`: reads every original, and checks every chunk's vector and text index entry. Blocks removals from the storage
+    meanwhile.
+    """
     from whence.store import Store
     from whence.store.originals import Originals
     from whence.store.storage import Storage
@@ -103,7 +105,7 @@ async def _check_originals(
     from whence.store.inventory import differences
 
     listed = set(await storage.originals.keys())
-    found = {one.key: await _digest(storage, one.key) for one in referred if one.key in listed}
+    found = {one.key: await _hash_original(storage, one.key) for one in referred if one.key in listed}
     wrong = differences(referred, found)
     needed = {one.key for one in referred}
     trashed = [one.key for one in rows if one.trashed_at is not None]
@@ -116,28 +118,30 @@ async def _check_originals(
     discarded = [key for key in trashed if key not in needed]
     return [
         Finding("Originals", "ok", f"{len(referred) - len(wrong)} read and as described"),
-        *_name("Originals that are missing", "wrong", gone, _FROM_BACKUP),
-        *_name("Originals that differ", "wrong", changed, _FROM_BACKUP_OR_ANEW),
-        *_name(
+        *_list_names("Originals that are missing", "wrong", gone, _FROM_BACKUP),
+        *_list_names("Originals that differ", "wrong", changed, _FROM_BACKUP_OR_ANEW),
+        *_list_names(
             "Originals in the trash",
             "wrong",
             restorable,
             "Run `whence storage trash restore` with these keys",
         ),
-        *_name(
-            "Unknown objects", "note", unknown, "This database did not put them there and never touches them"
+        *_list_names(
+            "Unknown objects", "note", unknown, "This database did not write them and never touches them"
         ),
-        *_name(
+        *_list_names(
             "Originals without a document",
             "note",
             leftovers,
-            "Uploads in progress, or leftovers: tidying moves those to the trash when they are a day old",
+            "Uploads in progress, or leftovers: tidying moves leftovers to the trash after a day",
         ),
-        *_name("Trash", "note", discarded, "Each is removed after a week; see `whence storage trash list`"),
+        *_list_names(
+            "Trash", "note", discarded, "Each is removed after a week; see `whence storage trash list`"
+        ),
     ]
 
 
-async def _digest(storage: "Storage", key: str) -> tuple[int, bytes]:
+async def _hash_original(storage: "Storage", key: str) -> tuple[int, bytes]:
     digest, size = hashlib.sha256(), 0
     async for part in storage.originals.get(key):
         digest.update(part)
@@ -146,7 +150,8 @@ async def _digest(storage: "Storage", key: str) -> tuple[int, bytes]:
 
 
 async def _check_project(tx: "Store", project_id: UUID, name: str) -> list[Finding]:
-    """Compares the vectors and the text index with the chunks."""
+    """Compares the documents, the vectors and the text index with the chunks."""
+    from whence.cli.document_checks import check_documents
     from whence.search.index import compare_index
     from whence.store.storage import name_some
 
@@ -155,9 +160,9 @@ async def _check_project(tx: "Store", project_id: UUID, name: str) -> list[Findi
     index = await compare_index(tx, project_id)
     vectors, text_index = f"Vectors of {name}", f"Text index of {name}"
     in_documents = name_some([str(ident) for ident in lacking])
-    lacks = f"without a vector, in the documents {in_documents}. Ingest them again, or run `whence reembed`"
-    strays = "without a chunk. Move the project to another model (`whence reembed`); the old vectors go then"
-    unused = "of a model that the project does not use. They do no harm"
+    lacks = f"without a vector, in the documents {in_documents}. Run `whence reembed --project {name}`"
+    strays = "without a chunk. Moving the project to another model (`whence reembed`) deletes them"
+    unused = "of a model that the project does not use. They are harmless"
     reindex = f"Run `whence projects reindex {name}`"
     counts: list[tuple[str, State, int, str, str, str]] = [
         (vectors, "wrong", sum(lacking.values()), "chunk", "chunks", lacks),
@@ -165,15 +170,20 @@ async def _check_project(tx: "Store", project_id: UUID, name: str) -> list[Findi
         (vectors, "note", stray.in_other_space, "vector", "vectors", unused),
         (text_index, "wrong", index.missing, "chunk", "chunks", f"that it lacks. {reindex}"),
         (text_index, "wrong", index.superfluous, "entry", "entries", f"without a chunk. {reindex}"),
+        (text_index, "wrong", index.incomplete, "chunk", "chunks", f"without all their terms. {reindex}"),
+        (text_index, "wrong", index.wordless, "chunk", "chunks", f"without their words. {reindex}"),
     ]
     return [
-        Finding(what, state, f"{counted(number, one, several)} {advice}")
-        for what, state, number, one, several, advice in counts
-        if number
+        *await check_documents(tx, project_id, name),
+        *(
+            Finding(what, state, f"{counted(number, one, several)} {advice}")
+            for what, state, number, one, several, advice in counts
+            if number
+        ),
     ]
 
 
-def _name(what: str, state: State, names: Iterable[str], advice: str) -> list[Finding]:
+def _list_names(what: str, state: State, names: Iterable[str], advice: str) -> list[Finding]:
     from whence.store.storage import name_some
 
     listed = list(names)

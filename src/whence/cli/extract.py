@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from whence.extract.scheduling import Scope
 
 _LOOKED_AT = 20
-"""Jobs that are asked for in one round: they end in about the order in which they were queued."""
+"""Number of jobs polled at once. Jobs end in about the order in which they were queued."""
 
 _EXTRACTORS = {"model": "the model", "rules": "rules"}
 
@@ -40,8 +40,8 @@ async def extract(
 ) -> None:
     """Extract objects and relationships from DOCUMENTS (ids), or from the whole project.
 
-    Chunks already read under the current schema are skipped. A running server does the work; without one, this command
-    does. The exit code is 1 if a document could not be read.
+    Chunks already read under the current schema are skipped. A running server extracts; without one, this command does. The exit
+    code is 1 if a document could not be read.
     """
     order = await Order.of(api, project, documents)
     scope: Scope = "all" if every else "stale"
@@ -57,23 +57,23 @@ async def extract(
     if not printed_json({"job_id": parent, "jobs": shown}):
         _print_jobs(shown)
         if parent and no_wait:
-            click.echo(f"The progress of all: GET /api/v1/jobs/{parent}")
+            click.echo(f"Progress of all jobs: GET /api/v1/jobs/{parent}")
     if any(job.status == "failed" for job in jobs):
         raise click.exceptions.Exit(EXIT_FAILED)
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Documents to extract from, or the whole project."""
+    """The documents to extract from, or the whole project."""
 
     api: Api
     project: str
-    """Its path."""
+    """Path of the project in the API."""
     documents: tuple[UUID, ...]
 
     @classmethod
     async def of(cls, api: Api, project: str, documents: tuple[UUID, ...]) -> "Order":
-        """All documents must be there, and of the project, before any is ordered."""
+        """Checks that all documents exist in the project before any job is queued."""
         from whence.api.documents import DocumentModel
 
         path = await api.project_path(project)
@@ -84,18 +84,18 @@ class Order:
         return cls(api, path, documents)
 
     async def place(self, scope: "Scope") -> "tuple[list[JobModel], UUID | None]":
-        """The jobs, and the id of all of them as one."""
+        """Queues the jobs. Returns them and the id of their common parent."""
         from whence.api.jobs import ExtractionOrdered, ReextractionAnswer
 
         body = {"scope": scope}
         if not self.documents:
             made = await self.api.send("POST", f"{self.project}/reextract", ReextractionAnswer, body)
-            return [await self._job(one.job_id) for one in made.jobs], made.job_id
+            return [await self._get_job(one.job_id) for one in made.jobs], made.job_id
         ordered = [
             await self.api.send("POST", f"/documents/{ident}/extract", ExtractionOrdered, body)
             for ident in self.documents
         ]
-        return [await self._job(one.job_id) for one in ordered], None
+        return [await self._get_job(one.job_id) for one in ordered], None
 
     async def wait(self, jobs: "list[JobModel]", *, quiet: bool) -> "list[JobModel]":
         from whence.models import OPEN
@@ -105,7 +105,7 @@ class Order:
         async def look() -> tuple[int, int] | None:
             waiting = [job.id for job in now.values() if job.status in OPEN]
             for ident in waiting[:_LOOKED_AT]:
-                now[ident] = await self._job(ident)
+                now[ident] = await self._get_job(ident)
             counts = sum(job.done for job in now.values()), sum(job.total or 0 for job in now.values())
             return counts if waiting else None
 
@@ -113,7 +113,7 @@ class Order:
         return sorted(now.values(), key=lambda job: job.id)
 
     async def estimate(self, scope: "Scope") -> dict[str, Any]:
-        """What the documents cost together."""
+        """The estimated cost of all documents together."""
         from whence.api.jobs import ReextractionAnswer
 
         paths = [f"/documents/{ident}" for ident in self.documents] or [self.project]
@@ -132,7 +132,7 @@ class Order:
             total["model"] = app.settings.llm_model if app.orders.has_model else None
         return total
 
-    async def _job(self, ident: UUID) -> "JobModel":
+    async def _get_job(self, ident: UUID) -> "JobModel":
         from whence.api.jobs import JobModel
 
         return await self.api.get(f"/jobs/{ident}", JobModel)
@@ -158,8 +158,10 @@ def _print_plan(plan: dict[str, Any]) -> None:
         f"about {plan['prompt_tokens']} tokens in, {plan['completion_tokens']} out{cost}."
     )
     if plan["carried_over"]:
-        click.echo(f"{plan['carried_over']} more only have properties renamed or removed.")
-    if "model" not in plan:  # of a server elsewhere, with its own settings
+        click.echo(
+            f"{plan['carried_over']} more need no reading: their properties are only renamed or removed."
+        )
+    if "model" not in plan:  # for a remote server, which has its own settings
         return
     named = f"WHENCE_LLM_MODEL is {printable(plan['model'])}" if plan["model"] else "no model is named"
     click.echo(

@@ -1,4 +1,4 @@
-"""Matches local files to their documents: by path, by content after files were moved, and those whose files are gone."""
+"""Matches local files to their documents by path, or by content after a move. Finds documents whose files are gone."""
 
 import asyncio
 import hashlib
@@ -22,12 +22,12 @@ class Settled:
     """The result of `settle`. Files are identified by their origins."""
 
     files: Sequence[FoundFile] = ()
-    """With the names that their documents have or get, at the paths that their documents know them by."""
+    """The files, each with the name and the path that its document has or gets."""
     places: Places = field(default_factory=lambda: Places(moves={}, there=frozenset()))
     known: frozenset[str] = frozenset()
-    """Files that a document came from before."""
+    """Files that a document already came from."""
     left: frozenset[str] = frozenset()
-    """Files whose document moved to another path."""
+    """Files that were moved and whose document moves with them."""
 
     def kind(self, file: FoundFile) -> str:
         """The state of the file: `new`, `changed`, `renamed` or `unchanged`."""
@@ -38,15 +38,15 @@ class Settled:
 
 
 async def settle(app: App, project_id: UUID, files: Sequence[FoundFile], *, apply: bool = True) -> Settled:
-    """Moves documents to the files that have their bytes now. Reads no file if no document came from a file."""
-    documents = await _from_files(app, project_id)
+    """Moves documents to the files that now have their bytes. Reads no file if no document came from a file."""
+    documents = await _read_placed(app, project_id)
     if not documents:
         return Settled(files=files)
     limit = app.inbox.limit
-    files = await asyncio.to_thread(_named, files, documents)
+    files = await asyncio.to_thread(_name_files, files, documents)
     handed_in: dict[str, bytes] = {}
     for file in files:
-        if content := await asyncio.to_thread(_hash, file.path, limit):
+        if content := await asyncio.to_thread(_hash_file, file.path, limit):
             handed_in[origin_of(file.path)] = content
     hashes = set(handed_in.values())
     elsewhere = {
@@ -65,11 +65,11 @@ async def settle(app: App, project_id: UUID, files: Sequence[FoundFile], *, appl
 
 
 async def gone(app: App, project_id: UUID, folders: Sequence[Path]) -> list[Placed]:
-    """The documents whose files were in these folders and do not exist any more. A folder that is gone itself does not count."""
+    """The documents whose files were in these folders and no longer exist. A folder that is gone itself is ignored."""
     inside = tuple(f"{folder.absolute()}/" for folder in folders if folder.is_dir())
-    documents = await _from_files(app, project_id) if inside else []
+    documents = await _read_placed(app, project_id) if inside else []
     return await asyncio.to_thread(
-        lambda: [one for one in documents if str(_path(one)).startswith(inside) and is_gone(_path(one))]
+        lambda: [one for one in documents if str(_path_of(one)).startswith(inside) and is_gone(_path_of(one))]
     )
 
 
@@ -77,19 +77,19 @@ def origin_of(path: Path) -> str:
     return path.absolute().as_uri()
 
 
-async def _from_files(app: App, project_id: UUID) -> list[Placed]:
+async def _read_placed(app: App, project_id: UUID) -> list[Placed]:
     rows = await app.store.documents.from_files(project_id)
     return [Placed(id=row[0], name=row[1], origin=row[2], sha256=row[3]) for row in rows]
 
 
-def _path(document: Placed) -> Path:
+def _path_of(document: Placed) -> Path:
     return Path(os.fsdecode(unquote_to_bytes(document.origin.removeprefix(_SCHEME))))
 
 
-def _named(files: Sequence[FoundFile], documents: Sequence[Placed]) -> list[FoundFile]:
-    """A known file keeps the name of its document. A new one is named from the folder that its neighbours are named from."""
+def _name_files(files: Sequence[FoundFile], documents: Sequence[Placed]) -> list[FoundFile]:
+    """Names files. A known file keeps its document's name. A new one is named relative to the same folder as its neighbours."""
     names = {document.origin: document.name for document in documents}
-    routes = dict(_routes([file for file in files if origin_of(file.path) not in names], documents))
+    routes = dict(_find_routes([file for file in files if origin_of(file.path) not in names], documents))
     above: dict[Path, str] = {}
     found = []
     for file in files:
@@ -98,18 +98,18 @@ def _named(files: Sequence[FoundFile], documents: Sequence[Placed]) -> list[Foun
         if name is None:
             given = file.path.absolute().parents[file.name.count("/")]
             if given not in above:
-                above[given] = _above(given, documents)
+                above[given] = _find_prefix(given, documents)
             name = above[given] + file.name
         found.append(replace(file, path=path, name=name))
     return found
 
 
-def _routes(files: Sequence[FoundFile], documents: Sequence[Placed]) -> Iterator[tuple[Path, Path]]:
-    """Files that a document knows by another path, such as one through a link to their folder."""
+def _find_routes(files: Sequence[FoundFile], documents: Sequence[Placed]) -> Iterator[tuple[Path, Path]]:
+    """Files that a document knows by another path, for example through a link to their folder."""
     wanted = {file.path.name for file in files}
     known: dict[tuple[int, int], Path] = {}
     for document in documents:
-        path = _path(document)
+        path = _path_of(document)
         with suppress(OSError):
             if path.name in wanted:
                 status = path.stat()
@@ -121,11 +121,11 @@ def _routes(files: Sequence[FoundFile], documents: Sequence[Placed]) -> Iterator
                 yield file.path, known[status.st_dev, status.st_ino]
 
 
-def _above(given: Path, documents: Sequence[Placed]) -> str:
-    """The part of names before the given folder, if documents in it are named from a folder above: `sub/`, else nothing."""
+def _find_prefix(given: Path, documents: Sequence[Placed]) -> str:
+    """The prefix `sub/` of names if documents in the given folder are named relative to a folder above it; else empty."""
     folder = replace_bad_bytes(f"{given}/")
     for document in documents:
-        path = replace_bad_bytes(str(_path(document)))
+        path = replace_bad_bytes(str(_path_of(document)))
         root = path.removesuffix(document.name)
         if path.startswith(folder) and path != root and root.endswith("/") and folder.startswith(root):
             return folder.removeprefix(root)
@@ -134,14 +134,14 @@ def _above(given: Path, documents: Sequence[Placed]) -> str:
 
 def _hash_origin(document: Placed, limit: int) -> bytes | None:
     """Hash of the file that the document came from; an unreadable file counts as unchanged, None if it is gone."""
-    path = _path(document)
+    path = _path_of(document)
     if is_gone(path):
         return None
-    return _hash(path, limit) or document.sha256
+    return _hash_file(path, limit) or document.sha256
 
 
 def is_gone(path: Path) -> bool:
-    """Whether no file is there. One that cannot be looked at may be there."""
+    """Whether the file does not exist. False if that cannot be determined."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -151,8 +151,8 @@ def is_gone(path: Path) -> bool:
     return not path.is_file()
 
 
-def _hash(path: Path, limit: int) -> bytes | None:
-    """Hash of the file; None if it is too large or unreadable, and so cannot be ingested."""
+def _hash_file(path: Path, limit: int) -> bytes | None:
+    """Hash of the file; None if it is too large or unreadable, so that it cannot be ingested."""
     try:
         if path.stat().st_size > limit:
             return None

@@ -1,8 +1,8 @@
 """Finds the files for the paths of a command line: walks folders, honours ignore files, in a fixed order.
 
-Ignore files give the same results as with git. `GitIgnoreSpec` tells whether a file or a folder above it is ignored. That
-is not enough across several ignore files: one may re-include a folder that another ignores. So each entry is checked by
-itself on the way down, and pathspec only translates the patterns.
+Ignore files give the same results as with git. `GitIgnoreSpec` decides whether a file or a folder above it is ignored. That does
+not suffice across several ignore files, because one may re-include a folder that another ignores. So each entry is checked on its
+own on the way down, and pathspec only translates the patterns.
 """
 
 import os
@@ -30,7 +30,7 @@ class Patterns:
 
     @classmethod
     def of(cls, lines: Iterable[str], *, strict: bool = True) -> "Patterns":
-        """Raises ValueError for a pattern that git would not accept either; not `strict`, skips it as git does."""
+        """Raises `ValueError` for a pattern that git would not accept. If not `strict`, skips it as git does."""
         found: list[tuple[str, GitIgnoreSpecPattern]] = []
         for line in lines:
             with nullcontext() if strict else suppress(ValueError):
@@ -66,7 +66,7 @@ def _matches(text: str, pattern: "GitIgnoreSpecPattern", entry: str) -> bool:
 class FoundFile:
     path: Path
     name: str
-    """Relative to the given folder, with slashes; the file's own name if the file itself was given."""
+    """Path relative to the given folder, with slashes. The file name if the file itself was given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class Skipped:
 class Selection:
     """Selects files.
 
-    Takes everything in the folders among `paths` but hidden entries and those that their ignore files leave out.
+    Takes everything in the folders among `paths`, except hidden and ignored entries.
     A file given by its own path is taken even if it is hidden or ignored. `include` and `exclude` apply to both:
     patterns as in `.gitignore`, relative to the given folder.
     """
@@ -126,7 +126,7 @@ class _Walk:
 
     def folder(self, path: Path, name: str, ignores: _Ignores) -> Iterator[FoundFile | Skipped]:
         try:
-            identity = _identity(path.stat())
+            identity = _identify(path.stat())
             if identity in self._folders:
                 return
             self._folders.add(identity)
@@ -150,15 +150,15 @@ class _Walk:
             yield Skipped(path=path, reason="not a file")
         elif not os.access(path, os.R_OK):
             yield Skipped(path=path, reason="may not be read")
-        elif _identity(status) not in self._files:
-            self._files.add(_identity(status))
+        elif _identify(status) not in self._files:
+            self._files.add(_identify(status))
             yield FoundFile(path=path, name=replace_bad_bytes(name))
 
     def wants(self, name: str) -> bool:
         """Whether the file, or a folder above it, is included and the file is not excluded."""
         if self.exclude.decide(name):
             return False
-        included = [self.include.decide(part) for part in _with_folders(name)]
+        included = [self.include.decide(part) for part in _list_with_folders(name)]
         return self.include == _ALL or next((said for said in included if said is not None), False)
 
     def _visit(self, entry: os.DirEntry[str], name: str, ignores: _Ignores) -> Iterator[FoundFile | Skipped]:
@@ -192,7 +192,7 @@ def _read_ignores(folder: Path) -> Patterns:
     return Patterns.of("\n".join(texts).split("\n"), strict=False) if texts else _ALL
 
 
-def _with_folders(name: str) -> list[str]:
+def _list_with_folders(name: str) -> list[str]:
     """The name, then the folders above it, the nearest first."""
     parts = name.split("/")
     return [name, *("/".join(parts[:end]) + "/" for end in range(len(parts) - 1, 0, -1))]
@@ -205,7 +205,7 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _identity(status: os.stat_result) -> tuple[int, int]:
+def _identify(status: os.stat_result) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 

@@ -1,4 +1,4 @@
-"""Shared by the commands about the graph: the places of claims in words."""
+"""Describes claims and relationships, for the commands about the graph."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ WIDEST = 60
 
 
 def describe_place(claim: "ClaimModel") -> str:
-    """The document, page and chunk of a claim, or the person who said so."""
+    """The document, page and chunk of a claim, or the person who made it."""
     if claim.document_name is None:
         return describe_word(claim)
     return f"{printable(claim.document_name)}{page_suffix(claim.page)}, chunk {claim.chunk_index}"

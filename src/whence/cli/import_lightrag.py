@@ -1,4 +1,4 @@
-"""The work of `whence import lightrag`: documents first, then the graph, then a report."""
+"""Runs `whence import lightrag`: documents first, then the graph, then a report."""
 
 import asyncio
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ async def import_directory(
 
 
 async def _import_graph(app: App, project: Project, found: WorkingDirectory) -> list[Job]:
-    """Queue the findings of each document that is there, and wait for their jobs."""
+    """Queue the findings of each existing document, and wait for their jobs."""
     types = await ensure_types(app.store, project.id, found.entities)
     ids = []
     for document in found.documents:

@@ -1,4 +1,4 @@
-"""Hands in documents that come as texts, and reports the outcomes as `whence ingest` does."""
+"""Ingests documents that come as texts, and reports the outcomes as `whence ingest` does."""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
@@ -27,9 +27,9 @@ class TextFeed(Feed):
             if isinstance(source, BadSource):
                 yield FileOutcome(source=source.place, reason=source.reason)
             else:
-                yield await self._hand_in(f"{source.place}: {source.name}", self._text(source))
+                yield await self._hand_in(f"{source.place}: {source.name}", self._ingest_text(source))
 
-    async def _text(self, source: TextSource) -> Receipt:
+    async def _ingest_text(self, source: TextSource) -> Receipt:
         """Ingests the text, as a new version if a document came from the same origin before."""
         async with self._app.inbox.text(source.text) as incoming:
             known = None
@@ -55,17 +55,17 @@ class TextFeed(Feed):
 
 
 async def plan_texts(app: App, project: Project, sources: Sources) -> list[tuple[str, str]]:
-    """The place of each source, and what would become of it: `new`, `changed`, `unchanged` or the reason why not."""
+    """For each source its place, and `new`, `changed`, `unchanged` or the reason for refusing it."""
     plan = []
     for source in sources:
         if isinstance(source, BadSource):
             plan.append((source.place, f"bad: {source.reason}"))
         else:
-            plan.append((f"{source.place}: {source.name}", await _kind(app, project, source)))
+            plan.append((f"{source.place}: {source.name}", await _classify(app, project, source)))
     return plan
 
 
-async def _kind(app: App, project: Project, source: TextSource) -> str:
+async def _classify(app: App, project: Project, source: TextSource) -> str:
     content, documents = sha256(source.text.encode()).digest(), app.store.documents
     if source.origin is not None:
         known = await documents.of_origin(project.id, source.origin)

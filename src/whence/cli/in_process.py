@@ -14,7 +14,7 @@ from whence_client import AsyncClient
 
 _CRASHED = 500
 _AHEAD = 8
-"""Parts of an answer that wait to be read."""
+"""Maximum number of buffered parts of an answer."""
 
 
 def client_of(app: App) -> AsyncClient:
@@ -23,7 +23,7 @@ def client_of(app: App) -> AsyncClient:
 
 
 class InProcess(httpx.AsyncBaseTransport):
-    """Like `httpx.ASGITransport`, but it streams answers instead of collecting them first."""
+    """Like `httpx.ASGITransport`, but streams answers instead of collecting them first."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

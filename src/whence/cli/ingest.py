@@ -39,7 +39,7 @@ _SHOWN = 20
 )
 @click.option("--watch", is_flag=True, help="Keep running and ingest files as they change.")
 @click.option(
-    "--prune", is_flag=True, help="Then delete the documents of files that are gone from the folders."
+    "--prune", is_flag=True, help="Then delete the documents of files that no longer exist in the folders."
 )
 @options.dry_run
 @options.yes
@@ -66,8 +66,8 @@ def ingest(
     In a folder, hidden files and those in .gitignore and .whenceignore are skipped. A changed file becomes a new version
     of its document; an unchanged one costs nothing. The document of a deleted file stays, unless --prune is given.
 
-    With --server, files are uploaded there, under the same names. Else a running server does the work; without one, this command does. The exit code is 1 if anything could not be ingested.
-    Ctrl-C ends --watch.
+    With --server, files are uploaded there, under the same names. Otherwise a running server processes them; without one, this
+    command does. The exit code is 1 if anything could not be ingested. Ctrl-C ends --watch.
     """
     from whence.api.documents import DocumentDescription
     from whence.api.reading import read
@@ -103,7 +103,7 @@ def _ingest(project: str, wanted: "IngestRequest", *, prune: bool, yes: bool) ->
         with_api(lambda api: _remove(api, left))
     if wants_json():
         items = [outcome.as_json() for outcome in outcomes]
-        print_json({"items": items, "gone": _as_json(left), "deleted": len(left) if prune else 0})
+        print_json({"items": items, "gone": _encode_documents(left), "deleted": len(left) if prune else 0})
     elif prune and left:
         click.echo(f"Deleted {counted(len(left), 'document')}.")
     if any(outcome.failed for outcome in outcomes):
@@ -143,7 +143,7 @@ async def _remove(api: Api, documents: "list[Placed]") -> None:
     from whence_client import NotFound
 
     for one in documents:
-        with suppress(NotFound):  # somebody else deleted it meanwhile
+        with suppress(NotFound):  # deleted by another process meanwhile
             await api.client.delete_document(str(one.id))
 
 
@@ -153,10 +153,12 @@ async def _show_plan(api: Api, project: str, wanted: "IngestRequest") -> None:
         feed = _feed(api, project, wanted)
         _print_plan(await feed.kinds(), await feed.gone())
     else:
-        _print_plan(*await _plan(api.app, project, wanted))
+        _print_plan(*await _make_plan(api.app, project, wanted))
 
 
-async def _plan(app: App, project: str, wanted: "IngestRequest") -> "tuple[dict[str, str], list[Placed]]":
+async def _make_plan(
+    app: App, project: str, wanted: "IngestRequest"
+) -> "tuple[dict[str, str], list[Placed]]":
     import asyncio
 
     from whence.cli.file_moves import gone, settle
@@ -179,7 +181,7 @@ def _print_plan(kinds: dict[str, str], left: "list[Placed]") -> None:
 
     if wants_json():
         items = [{"source": source, "status": kind} for source, kind in kinds.items()]
-        print_json({"items": items, "gone": _as_json(left), "deleted": 0})
+        print_json({"items": items, "gone": _encode_documents(left), "deleted": 0})
         return
     for source, kind in kinds.items():
         if kind != "unchanged":
@@ -201,5 +203,5 @@ def _print_left(left: "list[Placed]", then: str) -> None:
         click.echo(f"{stay} any more.{then}")
 
 
-def _as_json(documents: "list[Placed]") -> list[dict[str, Any]]:
+def _encode_documents(documents: "list[Placed]") -> list[dict[str, Any]]:
     return [{"documentId": one.id, "name": one.name, "origin": one.origin} for one in documents]

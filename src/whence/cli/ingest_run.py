@@ -1,4 +1,4 @@
-"""The work of `whence ingest`: hands in all sources, waits for the jobs and reports the outcomes."""
+"""Runs `whence ingest`: sends all sources, waits for the jobs and reports the outcomes."""
 
 import asyncio
 import os
@@ -67,7 +67,7 @@ class IngestRequest:
         return Selection(paths=paths, include=self.include, exclude=self.exclude)
 
     def chunking(self, before: Chunking) -> Chunking | None:
-        """The chunking that was requested, completed from the one before; None if none was requested."""
+        """The requested chunking, completed from the document's earlier one; None if none was requested."""
         fields = self.chunking_fields
         return fields.chunking(before) if fields.says_chunking else None
 
@@ -136,7 +136,7 @@ class Feed:
             raise
 
     async def watch(self) -> None:
-        """Runs until interrupted, its normal end. Reports each round of changes when it is done."""
+        """Runs until interrupted. Reports each round of changes when its jobs are done."""
         selection = self._wanted.selection
         snapshot = await asyncio.to_thread(look, selection)
         async with worker_at_hand(self._app) as ensure_worker:
@@ -144,7 +144,7 @@ class Feed:
             click.echo("Watching for changes; Ctrl-C ends it.", err=True)
             with suppress(asyncio.CancelledError):
                 async for changes in watch(selection, since=snapshot, background=self._app.background):
-                    # If the database is away for a while, the same files are handed in again.
+                    # While the database is unavailable, the same files are sent again.
                     follow = partial(self._follow, changes, ensure_worker)
                     await self._app.background.repeat(FOLLOWING, follow, every=None, stopping=asyncio.Event())
 
@@ -155,7 +155,7 @@ class Feed:
             print_report(outcomes)
 
     async def _report_rest(self) -> None:
-        """Lists the jobs that go on in the background after an interruption, and how to stop them."""
+        """Says how many jobs continue in the background after an interruption, and how to stop them."""
         await self._look(self._outcomes)
         rest = sum(outcome.pending for outcome in self._outcomes)
         if not rest:
@@ -168,7 +168,7 @@ class Feed:
 
     async def _follow(self, changes: Changes, ensure_worker: _Ensure) -> None:
         if changes.changed:
-            sources = self._files(changes.changed)
+            sources = self._send_files(changes.changed)
             self.report(await self._ingest(sources, len(changes.changed), ensure_worker))
         for file in changes.deleted:
             if origin_of(file.path) not in self._settled.left:
@@ -177,14 +177,14 @@ class Feed:
     async def _ingest_all(self, snapshot: Snapshot, ensure_worker: _Ensure) -> list[FileOutcome]:
         skipped = [FileOutcome(source=str(one.path), reason=one.reason) for one in snapshot.skipped]
         count = len(snapshot.files) + len(self._wanted.urls) + self._wanted.stdin
-        return skipped + await self._ingest(self._sources(snapshot), count, ensure_worker)
+        return skipped + await self._ingest(self._send_sources(snapshot), count, ensure_worker)
 
     async def _ingest(
         self, sources: AsyncIterator[FileOutcome], count: int | None, ensure_worker: _Ensure
     ) -> list[FileOutcome]:
-        """Hands in and waits at the same time: work on the first documents begins before the last are handed in.
+        """Sends sources and waits for jobs concurrently, so that work on the first documents begins before the last are sent.
 
-        `count` is the number of sources, if it is known.
+        `count` is the number of sources, if known.
         """
         outcomes = self._outcomes = []
 
@@ -218,18 +218,18 @@ class Feed:
         for n, ident in waiting.items():
             outcomes[n] = _update_outcome(outcomes[n], jobs.get(ident) if ident else None)
 
-    async def _sources(self, snapshot: Snapshot) -> AsyncIterator[FileOutcome]:
-        async for outcome in self._files(snapshot.found):
+    async def _send_sources(self, snapshot: Snapshot) -> AsyncIterator[FileOutcome]:
+        async for outcome in self._send_files(snapshot.found):
             yield outcome
         for url in self._wanted.urls:
-            yield await self._hand_in(url, self._url(url))
+            yield await self._hand_in(url, self._ingest_url(url))
         if self._wanted.stdin:
-            yield await self._hand_in(self._wanted.stdin_name, self._stdin())
+            yield await self._hand_in(self._wanted.stdin_name, self._ingest_stdin())
 
-    async def _files(self, files: Sequence[FoundFile]) -> AsyncIterator[FileOutcome]:
+    async def _send_files(self, files: Sequence[FoundFile]) -> AsyncIterator[FileOutcome]:
         self._settled = await settle(self._app, self._project.id, files)
         for file in self._settled.files:
-            outcome = await self._hand_in(file.name, self._file(file))
+            outcome = await self._hand_in(file.name, self._ingest_file(file))
             yield replace(outcome, renamed=origin_of(file.path) in self._settled.places.moves.values())
 
     async def _hand_in(self, source: str, receiving: Awaitable[Receipt]) -> FileOutcome:
@@ -249,7 +249,7 @@ class Feed:
             source=source, receipt=receipt, status=receipt.status, reason=reason, chunks=chunks
         )
 
-    async def _url(self, url: str) -> Receipt:
+    async def _ingest_url(self, url: str) -> Receipt:
         project_id, visitor = self._project.id, self._app.visitor
         known = await visitor.known(url, project_id=project_id)
         chunking = self._wanted.chunking(await self._app.receiver.chunking(known, self._default))
@@ -259,14 +259,14 @@ class Feed:
             url, project_id=project_id, chunking=chunking, metadata=self._wanted.metadata
         )
 
-    async def _stdin(self) -> Receipt:
+    async def _ingest_stdin(self) -> Receipt:
         with self._app.inbox.file() as incoming:
             while (part := await asyncio.to_thread(_read_some, sys.stdin.fileno())) != b"":
                 await incoming.write(part or b"")
             await incoming.finish()
             return await self._receive(incoming, self._wanted.stdin_name, None)
 
-    async def _file(self, file: FoundFile) -> Receipt:
+    async def _ingest_file(self, file: FoundFile) -> Receipt:
         """Ingests the file, as a new version if a document came from it before."""
         origin = origin_of(file.path)
         known = await self._app.store.documents.of_origin(self._project.id, origin)
@@ -305,7 +305,7 @@ class Feed:
 
 
 def _read_some(descriptor: int) -> bytes | None:
-    """None if nothing arrived for a moment: a thread that blocks forever would delay the end of the program."""
+    """Reads a part; None if nothing arrived for a moment. A thread that blocks forever would delay the end of the program."""
     readable, _, _ = select.select([descriptor], [], [], _PAUSE)
     return os.read(descriptor, _PART) if readable else None
 
@@ -321,7 +321,7 @@ def _update_outcome(outcome: FileOutcome, job: Job | None) -> FileOutcome:
 
 @contextmanager
 def bars(count: int | None, *, quiet: bool) -> Iterator[Callable[[Sequence[FileOutcome]], None]]:
-    """A progress bar per stage: files received, files parsed, chunks embedded, files done."""
+    """Shows a progress bar per stage: files received, files parsed, chunks embedded, files done."""
 
     def show(outcomes: Sequence[FileOutcome]) -> None:
         read = sum(not one.pending or one.stage not in (None, "parsing") for one in outcomes)

@@ -44,11 +44,18 @@ async def list_jobs(
     limit: int,
 ) -> None:
     """List the jobs of a project, newest first."""
-    found, total = await _page(
+    found, total = await _read_page(
         api, project, limit=limit, status=status, job_type=job_type, document_id=document
     )
     rows = [
-        (job.id, job.job_type, job.status, _progress(job), printable(job.file_name), _reason(job))
+        (
+            job.id,
+            job.job_type,
+            job.status,
+            _describe_progress(job),
+            printable(job.file_name),
+            _describe_reason(job),
+        )
         for job in found
     ]
     print_rows(found, ("ID", "TYPE", "STATUS", "CHUNKS", "FILE", "REASON"), rows, total=total)
@@ -67,12 +74,12 @@ async def show(api: Api, *, job: UUID) -> None:
     facts = [
         ("type", found.job_type),
         ("status", found.status if found.stage is None else f"{found.status}, {found.stage}"),
-        ("reason", _reason(found)),
-        ("chunks", _progress(found)),
+        ("reason", _describe_reason(found)),
+        ("chunks", _describe_progress(found)),
         ("attempts", str(found.attempts)),
-        ("stages", _stages(found)),
+        ("stages", _describe_stages(found)),
         ("document", str(found.document_id)),
-        *((name, f"{at:%Y-%m-%d %H:%M:%S}" if at else "") for name, at in _times(found).items()),
+        *((name, f"{at:%Y-%m-%d %H:%M:%S}" if at else "") for name, at in _list_times(found).items()),
     ]
     for name, value in facts:
         if value:
@@ -100,14 +107,14 @@ async def cancel(api: Api, *, jobs: tuple[str, ...], project: str, every: bool) 
 @options.json
 @on_api
 async def retry(api: Api, *, jobs: tuple[str, ...], project: str, every: bool) -> None:
-    """Run failed or cancelled JOBS (ids) again, from their last finished step. A server or a worker runs them."""
+    """Run failed or cancelled JOBS (ids) again, from their last finished step. A server or a worker executes them."""
     found = await _choose(api, jobs, project, ("failed",) if every else ())
     await _change(api, found, "retry", "Queued", strict=not every)
     if api.app is not None and not await api.app.store.queue.worker_alive():
         click.echo("No worker is running; `whence serve` or `whence worker` runs them.", err=True)
 
 
-async def _page(
+async def _read_page(
     api: Api, project: str, *, limit: int, status: "JobStatus | None", **more: Any
 ) -> "tuple[list[JobModel], int]":
     from whence.api.jobs import JobModel
@@ -125,13 +132,13 @@ async def _get(api: Api, ident: UUID) -> "JobModel":
 async def _choose(
     api: Api, ids: Sequence[str], project: str, statuses: "Sequence[JobStatus]"
 ) -> "list[JobModel]":
-    """The jobs with these ids, or those of the project with these statuses. All must exist before any is changed."""
+    """The jobs with these ids, or the project's jobs with these statuses. Raises before any is changed if one does not exist."""
     if bool(ids) == bool(statuses):
         raise click.UsageError("Give the ids of jobs, or --all")
     found = [
         job
         for status in statuses
-        for job in (await _page(api, project, limit=_ALL, status=status))[0]
+        for job in (await _read_page(api, project, limit=_ALL, status=status))[0]
         if job.document_id is not None
     ]
     return found or [await _get(api, _read_id(ident)) for ident in ids]
@@ -154,7 +161,7 @@ async def _change(
     *,
     strict: bool,
 ) -> None:
-    """Not `strict`: a job that ended or was replaced meanwhile is passed over."""
+    """Changes the jobs. If not `strict`, skips jobs that ended or were replaced meanwhile."""
     from whence.api.jobs import JobModel
     from whence_client import Conflict
 
@@ -168,18 +175,18 @@ async def _change(
     print_result(changed, f"{done} {counted(len(changed), 'job')}.")
 
 
-def _progress(job: "JobModel") -> str:
+def _describe_progress(job: "JobModel") -> str:
     return "" if job.total is None else f"{job.done}/{job.total}"
 
 
-def _reason(job: "JobModel") -> str:
+def _describe_reason(job: "JobModel") -> str:
     return printable(job.error.message) if job.error else ""
 
 
-def _stages(job: "JobModel") -> str:
+def _describe_stages(job: "JobModel") -> str:
     ended = [(one.stage, one.ended_at - one.started_at) for one in job.stages if one.ended_at]
     return ", ".join(f"{stage} {took.total_seconds():.1f} s" for stage, took in ended)
 
 
-def _times(job: "JobModel") -> "dict[str, object]":
+def _list_times(job: "JobModel") -> "dict[str, object]":
     return {"created": job.created_at, "started": job.started_at, "ended": job.completed_at}

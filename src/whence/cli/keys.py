@@ -23,17 +23,21 @@ def keys() -> None:
 
 
 @keys.command()
-@click.option("--name", default="", help="What the key is for.")
+@click.option("--name", default="", help="The purpose of the key.")
 @click.option(
     "--scope",
     type=click.Choice(("read", "write", "admin")),
     default="read",
     show_default=True,
-    help="What it allows; each includes those before it.",
+    help="The scope; each includes those before it.",
 )
 @click.option("--project", help="The only project it gives access to, by name or id; without it, all.")
-@click.option("--requests-per-minute", type=click.IntRange(0), help="Its own limit; 0: none.")
-@click.option("--tokens-per-minute", type=click.IntRange(0), help="Its own limit of chat tokens; 0: none.")
+@click.option(
+    "--requests-per-minute", type=click.IntRange(0), help="Maximum requests per minute; 0 for no limit."
+)
+@click.option(
+    "--tokens-per-minute", type=click.IntRange(0), help="Maximum chat tokens per minute; 0 for no limit."
+)
 @options.json
 @on_api
 async def create(
@@ -52,7 +56,7 @@ async def create(
     project_id = await api.find_project_id(project) if project else None
     body = {"name": name, "scope": scope, **limits, "project_id": project_id}
     shown = await api.send("POST", "/keys", KeyCreated, body)
-    await _note(api, "createKey", shown.prefix, project_id=shown.project_id)
+    await _write_audit(api, "createKey", shown.prefix, project_id=shown.project_id)
     if not printed_json(shown):
         click.echo(shown.key)
         opens = f"project {project}" if project else "all projects"
@@ -63,7 +67,7 @@ async def create(
 @options.json
 @on_api
 async def list_keys(api: Api) -> None:
-    """List all keys by their prefix; never the keys themselves."""
+    """List all keys by their prefix, never the secrets."""
     from whence.api.keys import KeyModel
 
     found, _ = await api.page("/keys", KeyModel, limit=_ALL)
@@ -91,7 +95,7 @@ async def revoke(api: Api, *, key: str) -> None:
     parts = key.split("_")
     ident = parts[1] if parts[0] == "wh" and len(parts) > 1 else key
     await api.client.request("DELETE", f"/keys/{await _find_id(api, ident)}")
-    await _note(api, "revokeKey", ident)
+    await _write_audit(api, "revokeKey", ident)
     print_result({"revoked": ident}, f"Revoked {ident}.")
 
 
@@ -103,8 +107,8 @@ async def _find_id(api: Api, which: str) -> str:
     raise KeyNotFound(f"There is no active key {which!r}", details={"key": which})
 
 
-async def _note(api: Api, action: str, key: str, *, project_id: "UUID | None" = None) -> None:
-    """A server notes it itself."""
+async def _write_audit(api: Api, action: str, key: str, *, project_id: "UUID | None" = None) -> None:
+    """Writes an audit entry; a remote server writes its own."""
     from whence.store.audit import COMMAND_LINE
     from whence.store.keys import Caller
 

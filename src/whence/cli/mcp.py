@@ -1,4 +1,4 @@
-"""`whence mcp`: an assistant's tools, over standard input and output."""
+"""`whence mcp`: the tools for an assistant, over standard input and output."""
 
 import click
 

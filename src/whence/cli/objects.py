@@ -96,7 +96,7 @@ async def show(api: Api, *, object: str, project: str) -> None:  # noqa: A002 - 
     if found.aliases:
         click.echo(f"Also called {printable(', '.join(found.aliases))}.")
     for merge in found.merges:
-        click.echo(f"Has in it {printable(merge.dropped_name)} (merge {merge.id}).")
+        click.echo(f"Merged with {printable(merge.dropped_name)} (merge {merge.id}).")
     edges, total = await _load_relationships(api, found)
     for edge in edges:
         click.echo(f"{printable(f'{edge.source_name} {edge.type} {edge.target_name}')}  {edge.id}")
@@ -134,14 +134,14 @@ async def unmerge(api: Api, *, merge: UUID) -> None:
     from whence.api.graph import MergeModel
 
     undone = await api.send("POST", f"/objects/merges/{merge}/undo", MergeModel)
-    _show_merge(undone, "{dropped} and {kept} are two again.")
+    _show_merge(undone, "{dropped} and {kept} are two objects again.")
 
 
 @objects.command()
 @options.project
-@click.option("--object", "which", metavar="OBJECT", help="Only of this object.")
-@click.option("--type", "object_type", help="Only of objects of this type.")
-@click.option("--property", "property_name", metavar="NAME", help="Only of this property.")
+@click.option("--object", "which", metavar="OBJECT", help="Only conflicts of this object.")
+@click.option("--type", "object_type", help="Only conflicts of objects of this type.")
+@click.option("--property", "property_name", metavar="NAME", help="Only conflicts about this property.")
 @options.limit
 @options.json
 @on_api
@@ -252,7 +252,7 @@ async def rejected(api: Api, *, job: UUID) -> None:
 @click.option(
     "--output", type=click.File("wb", atomic=True), default="-", help="A file; by default standard output."
 )
-@click.option("--include-ungrounded", is_flag=True, help="Also values that no chunk states.")
+@click.option("--include-ungrounded", is_flag=True, help="Also ungrounded values, which no chunk states.")
 @on_api
 async def export(api: Api, *, project: str, output: IO[bytes], include_ungrounded: bool) -> None:
     """Write the whole graph of a project as JSON Lines, each value with its sources."""
@@ -266,7 +266,9 @@ async def export(api: Api, *, project: str, output: IO[bytes], include_ungrounde
         async for part in parts:
             whole.write(part)
         whole.seek(0)
-        copyfileobj(whole, output)  # which opens the file: one that is there stays if the export breaks
+        copyfileobj(
+            whole, output
+        )  # the first write opens the file, so that an existing file survives a failed export
 
 
 def _describe_conflicting(one: "ConflictModel") -> str:

@@ -37,16 +37,18 @@ no_wait = click.option("--no-wait", is_flag=True, help="Leave the work to a runn
 yes = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 
 DEFAULT_STRATEGY = "paragraph"
-"""The default of commands. That of the HTTP API is `character`. A project's own default outranks both."""
+"""The default strategy of commands. The HTTP API's default is `character`. A project's own default takes precedence over both."""
 
 _CHUNKING_FIELDS = {"maxChunkSize": "--max", "minChunkSize": "--min", "chunkingStrategy": "--strategy"}
 
 
 def chunking(command: Command) -> Command:
-    """The options that `read_chunking` reads."""
+    """Adds the options that `read_chunking` reads."""
     for option in (
-        click.option("--min", "min_size", type=int, help="Shorter chunks join a neighbour.  [100]"),
-        click.option("--max", "max_size", type=int, help="Longest chunk, in characters.  [1200]"),
+        click.option(
+            "--min", "min_size", type=int, help="Minimum size; shorter chunks join a neighbour. [100]"
+        ),
+        click.option("--max", "max_size", type=int, help="Maximum size of a chunk, in characters. [1200]"),
         click.option(
             "--strategy",
             help="The chunking strategy: character, sentence or paragraph.  [the project's, else paragraph]",
@@ -61,7 +63,7 @@ def status(help_text: str) -> Callable[[Command], Command]:
 
 
 def metadata(help_text: str, *, required: bool = False) -> Callable[[Command], Command]:
-    """Gives the command a dict, or None without the option."""
+    """Adds the option --meta. The command gets a dict, or None without the option."""
     return click.option(
         "--meta",
         multiple=True,
@@ -73,7 +75,9 @@ def metadata(help_text: str, *, required: bool = False) -> Callable[[Command], C
 
 
 def read_pairs(option: str, given: Sequence[str], *, nested: bool = False) -> dict[str, Any]:
-    """Values are JSON if they are a number, true, false, null or quoted, else text. `nested` allows lists and objects."""
+    """Reads NAME=VALUE pairs. A value is JSON if it is a number, true, false, null or quoted, else text. `nested` allows lists
+    and objects.
+    """
     pairs: dict[str, Any] = {}
     for one in given:
         name, equals, value = one.partition("=")
@@ -94,7 +98,7 @@ def _read_value(text: str, *, nested: bool) -> Any:
 
 
 def read_usage(shape: type[T], given: dict[str, Any]) -> T:
-    """Reads a request of the API from options; a wrong value is wrong usage."""
+    """Reads a request model of the API from options. A wrong value is a usage error."""
     from whence.api.reading import read
 
     try:
@@ -104,7 +108,7 @@ def read_usage(shape: type[T], given: dict[str, Any]) -> T:
 
 
 def read_chunking(strategy: str | None, max_size: int | None, min_size: int | None) -> "ChunkingFields":
-    """Reads how to chunk from options; a wrong value is wrong usage."""
+    """Reads the chunking from options. A wrong value is a usage error."""
     from whence.api.chunking import ChunkingFields
     from whence.api.reading import read
 

@@ -1,4 +1,4 @@
-"""Prints results for people or scripts, and asks before what cannot be undone."""
+"""Prints results as text or JSON, and asks before irreversible actions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ _JSON = "whence.json"
 
 
 def print_json(value: Any) -> None:
-    """Prints plain data, dataclasses and shapes of `whence.api`."""
+    """Prints plain data, dataclasses and models of `whence.api` as JSON."""
     import orjson
 
     text = orjson.dumps(
@@ -30,20 +30,20 @@ def wants_json() -> bool:
 
 
 def printed_json(value: Any) -> bool:
-    """Prints the value as JSON if the user asked for it, and says whether it did."""
+    """Prints the value as JSON if the user asked for it. Returns whether it did."""
     if wants_json():
         print_json(value)
     return wants_json()
 
 
 def print_result(value: Any, text: str) -> None:
-    """Prints the value as JSON for scripts, or the text for people."""
+    """Prints the value as JSON with --json, else the text."""
     if not printed_json(value):
         click.echo(text)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, total: int = 0) -> None:
-    """Prints aligned columns; on standard error a note if there are more rows in `total`."""
+    """Prints aligned columns. If `total` is larger, prints a note on standard error."""
     lines = [columns, *([("" if cell is None else printable(str(cell))) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for number, line in enumerate(lines):
@@ -54,7 +54,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, total:
 
 
 def print_rows(value: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, total: int = 0) -> None:
-    """Prints the value as JSON for scripts, or a table for people."""
+    """Prints the value as JSON with --json, else a table."""
     if not printed_json(value):
         print_table(columns, rows, total=total)
 
@@ -79,7 +79,7 @@ def counted(count: int, what: str, several: str | None = None) -> str:
 
 
 def printable(text: str, *, keep: str = "") -> str:
-    """The text on one line, control characters and marks of direction as escapes; `keep` are exceptions."""
+    """The text on one line, with control characters and direction marks escaped, except those in `keep`."""
     return escaped("".join(" " if c.isspace() and c not in keep else c for c in text), keep=keep)
 
 

@@ -47,12 +47,14 @@ _CHOICES = (
     click.option(
         "--strategy", help="How documents are cut by default: character, sentence, paragraph or default."
     ),
-    click.option("--max", "max_size", type=int, help="With --strategy: longest chunk.  [1200]"),
-    click.option("--min", "min_size", type=int, help="With --strategy: shorter chunks join.  [100]"),
+    click.option("--max", "max_size", type=int, help="With --strategy: maximum size of a chunk. [1200]"),
+    click.option(
+        "--min", "min_size", type=int, help="With --strategy: minimum size; shorter chunks join. [100]"
+    ),
 )
 
 
-def _choices(command: options.Command) -> options.Command:
+def _add_choices(command: options.Command) -> options.Command:
     """Adds the options of `create` and `set`."""
     for option in reversed(_CHOICES):
         command = option(command)
@@ -93,7 +95,7 @@ async def show(api: Api, *, project: str) -> None:
 
 @projects.command()
 @_name
-@_choices
+@_add_choices
 @options.json
 @on_api
 async def create(api: Api, /, *, name: str, **given: Any) -> None:
@@ -103,7 +105,7 @@ async def create(api: Api, /, *, name: str, **given: Any) -> None:
 
     fields = {"name": name, **_read_fields(given)}
     read(ProjectCreate, fields)
-    _report(await api.send("POST", "/projects", ProjectModel, fields), "Created")
+    _print_report(await api.send("POST", "/projects", ProjectModel, fields), "Created")
 
 
 @projects.command()
@@ -118,7 +120,7 @@ async def rename(api: Api, *, project: str, name: str) -> None:
 
 @projects.command("set")
 @_project
-@_choices
+@_add_choices
 @click.option(
     "--context",
     multiple=True,
@@ -129,14 +131,14 @@ async def rename(api: Api, *, project: str, name: str) -> None:
 @options.json
 @on_api
 async def set_project(api: Api, /, *, project: str, context: tuple[str, ...], **given: Any) -> None:
-    """Change the options that are given; the others stay. `default` resets one to the settings.
+    """Change the given options; the others stay. `default` resets an option to the settings.
 
     A new language rebuilds the text index.
     """
     shown = _NO_CHOICE if context == (_NO_CHOICE,) else _reset(options.read_pairs("--context", context))
     fields = _read_fields(given, context=shown)
     if not fields:
-        raise click.UsageError("Nothing to change: give one of the options")
+        raise click.UsageError("Nothing to change: give at least one option")
     await _change(api, project, fields, "Changed")
 
 
@@ -151,7 +153,7 @@ async def reindex(app: App, project: str) -> None:
 
     found = await find_project(app, project)
     await reindex(app.store, found.id, language=None)
-    _report(ProjectModel.of(found), "Made the text index anew of")
+    _print_report(ProjectModel.of(found), "Rebuilt the text index of")
 
 
 @projects.command()
@@ -169,7 +171,7 @@ def delete(project: str, *, yes: bool) -> None:
 async def _delete(api: Api, project: str) -> None:
     found = await _find(api, project)
     await api.client.request("DELETE", f"/projects/{found.id}")
-    _report(found, "Deleted")
+    _print_report(found, "Deleted")
 
 
 async def _find(api: Api, project: str) -> "ProjectModel":
@@ -184,7 +186,7 @@ async def _change(api: Api, project: str, fields: dict[str, Any], done: str) -> 
 
     read(ProjectChange, fields)
     path = f"/projects/{await api.find_project_id(project)}"
-    _report(await api.send("PATCH", path, ProjectModel, fields), done)
+    _print_report(await api.send("PATCH", path, ProjectModel, fields), done)
 
 
 def _read_fields(given: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -199,7 +201,7 @@ def _read_fields(given: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def _read_chunking(strategy: str | None, max_size: int | None, min_size: int | None) -> Any:
-    """The default chunking that was given; a wrong value is wrong usage."""
+    """The given default chunking. A wrong value is a usage error."""
     if strategy in (None, _NO_CHOICE):
         if max_size is not None or min_size is not None:
             raise click.UsageError("--max and --min need a --strategy")
@@ -219,7 +221,7 @@ def _reset(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _list_chosen(project: "ProjectModel") -> list[tuple[str, str]]:
-    """The options that were chosen for the project; the settings of its server decide the others."""
+    """The options chosen for the project. The others follow its server's settings."""
     chosen = project.config.model_dump(mode="json", by_alias=True, exclude_none=True)
     shown = {"language": project.language, **chosen}
     return [(name, on_one_line(value)) for name, value in shown.items()]
@@ -249,5 +251,5 @@ def _describe_chunking(chosen: dict[str, Any] | None) -> str:
     return f"{chosen['strategy']}, at most {chosen.get('maxChunkSize') or 1200} characters"
 
 
-def _report(project: "ProjectModel", done: str) -> None:
+def _print_report(project: "ProjectModel", done: str) -> None:
     print_result(project, f"{done} project {project.name} ({project.id}).")

@@ -1,4 +1,4 @@
-"""A server elsewhere, as commands use it: through the Python client."""
+"""Connects commands to a remote server, with the Python client."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,14 +16,14 @@ _RETRIES = 2
 
 
 class ServerAway(click.ClickException):
-    """No server of Whence answers there."""
+    """No Whence server answers at this address."""
 
     exit_code = 3
 
 
 @asynccontextmanager
 async def opened(url: str, key: "Secret | None") -> AsyncIterator[ServerApi]:
-    """Errors of the client become errors of the command line, each in one line."""
+    """Opens a client. Its errors become errors of the command line, each in one line."""
     try:
         async with AsyncClient(url, key.reveal() if key else "", retries=_RETRIES) as client:
             yield ServerApi(client)

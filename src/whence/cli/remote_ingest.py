@@ -1,7 +1,7 @@
 """`whence ingest --server`: uploads files that are new or have changed, and waits for their jobs on the server.
 
-A document remembers the file by its origin, `upload://<host>/<path>`. So a changed file becomes a new version, and
-`--prune` knows the documents of files that were uploaded from this folder of this machine and are gone.
+A document stores its file as its origin, `upload://<host>/<path>`. So a changed file becomes a new version, and `--prune` finds
+the documents of files that were uploaded from this folder of this machine and no longer exist.
 """
 
 import asyncio
@@ -36,18 +36,18 @@ from whence_client.types import DocumentModel, Ingested
 
 _PAUSE = 0.3
 _LOOKED_AT = 20
-"""Jobs that are asked for in one round: they end in about the order in which they were queued."""
+"""Number of jobs polled at once. Jobs end in about the order in which they were queued."""
 
 
 def origin_of(path: Path) -> str:
-    return f"{_here()}{path.absolute().as_uri().removeprefix('file://')}"
+    return f"{_get_origin_prefix()}{path.absolute().as_uri().removeprefix('file://')}"
 
 
-def _path(origin: str) -> Path:
-    return Path(os.fsdecode(unquote_to_bytes(origin.removeprefix(_here()))))
+def _path_of(origin: str) -> Path:
+    return Path(os.fsdecode(unquote_to_bytes(origin.removeprefix(_get_origin_prefix()))))
 
 
-def _here() -> str:
+def _get_origin_prefix() -> str:
     return f"{UPLOADED}//{socket.gethostname()}"
 
 
@@ -65,7 +65,7 @@ class RemoteFeed:
         count = len(snapshot.files) + len(self.wanted.urls) + self.wanted.stdin
         try:
             with bars(count, quiet=self.as_json) as show:
-                async for outcome in self._sources(snapshot):
+                async for outcome in self._send_sources(snapshot):
                     outcomes.append(outcome)
                     await self._look(outcomes)
                     show(outcomes[skipped:])
@@ -85,12 +85,12 @@ class RemoteFeed:
         kinds = {}
         for file in snapshot.found:
             document = known.get(origin_of(file.path))
-            is_same = document is not None and document["sha256"] == await _hash(file.path)
+            is_same = document is not None and document["sha256"] == await _hash_file(file.path)
             kinds[file.name] = "new" if document is None else "unchanged" if is_same else "changed"
         return kinds
 
     async def gone(self) -> list[Placed]:
-        """The documents of files that were uploaded from these folders and do not exist any more."""
+        """The documents of files that were uploaded from these folders and no longer exist."""
         folders = tuple(
             f"{origin_of(path).rstrip('/')}/" for path in self.wanted.selection.paths if path.is_dir()
         )
@@ -98,7 +98,7 @@ class RemoteFeed:
         return [
             Placed(id=UUID(one["id"]), name=one["name"], origin=origin, sha256=bytes.fromhex(one["sha256"]))
             for origin, one in documents
-            if origin.startswith(folders) and await asyncio.to_thread(is_gone, _path(origin))
+            if origin.startswith(folders) and await asyncio.to_thread(is_gone, _path_of(origin))
         ]
 
     def _report_rest(self, rest: int) -> None:
@@ -112,15 +112,17 @@ class RemoteFeed:
         """The documents that came from files of this machine, by origin."""
         found = self.api.client.documents(project=self.project)
         by_origin = {one["origin"] or "": one async for one in found}
-        return {origin: one for origin, one in by_origin.items() if origin.startswith(f"{_here()}/")}
+        return {
+            origin: one for origin, one in by_origin.items() if origin.startswith(f"{_get_origin_prefix()}/")
+        }
 
-    async def _sources(self, snapshot: Snapshot) -> AsyncIterator[FileOutcome]:
+    async def _send_sources(self, snapshot: Snapshot) -> AsyncIterator[FileOutcome]:
         known = await self._known() if snapshot.files else {}
-        chunking = await self._chunking()
+        chunking = await self._choose_chunking()
         for file in snapshot.found:
             document = known.get(origin_of(file.path))
             name = document["name"] if document else file.name
-            yield await self._hand_in(name, self._file(file, document, chunking))
+            yield await self._hand_in(name, self._upload_file(file, document, chunking))
         for url in self.wanted.urls:
             sent = self.api.client.ingest_url(
                 url, project=self.project, metadata=self.wanted.metadata, wait=False, **chunking
@@ -138,8 +140,8 @@ class RemoteFeed:
             )
             yield await self._hand_in(self.wanted.stdin_name, sent)
 
-    async def _chunking(self) -> dict[str, Any]:
-        """How new documents are cut: as the command line says, else as the project does, else by paragraphs."""
+    async def _choose_chunking(self) -> dict[str, Any]:
+        """The chunking of new documents: from the command line, else the project's, else by paragraphs."""
         if self._given:
             return self._given
         named = self.project
@@ -154,10 +156,10 @@ class RemoteFeed:
         given = {"chunking_strategy": fields.chunking_strategy, "chunking_options": sizes}
         return {name: value for name, value in given.items() if value}
 
-    async def _file(
+    async def _upload_file(
         self, file: FoundFile, document: DocumentModel | None, chunking: dict[str, Any]
     ) -> Ingested:
-        """Uploads the file, unless its document has the same bytes and nothing else is to change."""
+        """Uploads the file, unless its document has the same bytes and nothing else changes."""
         client, metadata = self.api.client, self.wanted.metadata
         folder, _, name = file.name.rpartition("/")
         if document is None:
@@ -171,7 +173,7 @@ class RemoteFeed:
                 wait=False,
                 **chunking,
             )
-        is_same = document["sha256"] == await _hash(file.path) and document["status"] == "completed"
+        is_same = document["sha256"] == await _hash_file(file.path) and document["status"] == "completed"
         if is_same and metadata is None and not self._given:
             return {
                 "fileName": document["name"],
@@ -192,7 +194,7 @@ class RemoteFeed:
         except (Unauthorized, Forbidden):
             raise
         except WhenceClientError as exc:
-            if isinstance(exc, NoAnswer):  # it refused this file, or it is away: then this raises
+            if isinstance(exc, NoAnswer):  # the server refused this file, or is unavailable: then this raises
                 await self.api.client.request("GET", "/me")
             return FileOutcome(source=source, reason=getattr(exc, "message", str(exc)))
         except OSError as exc:
@@ -228,12 +230,12 @@ class RemoteFeed:
                 )
 
 
-async def _hash(path: Path) -> str | None:
+async def _hash_file(path: Path) -> str | None:
     def read() -> str | None:
         try:
             with path.open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError:  # sending it says why
+        except OSError:  # sending the file will report the reason
             return None
 
     return await asyncio.to_thread(read)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _BEFORE, _SHOWN = 80, 320
 
 _WEAK = {"hybrid": 0.5, "vector": 0.5, "text": 0.4}
-"""A hit below this share of the best score is weak. By measurement, few such hits are relevant (docs/search.md)."""
+"""A hit below this share of the best score is weak. Few such hits are relevant (measured in docs/search.md)."""
 
 
 @click.command()
@@ -25,7 +25,7 @@ _WEAK = {"hybrid": 0.5, "vector": 0.5, "text": 0.4}
     type=click.Choice(("hybrid", "vector", "text")),
     default="hybrid",
     show_default=True,
-    help="Search words and vectors, or one of them.",
+    help="Search by words and vectors, or by one of them.",
 )
 @click.option("--limit", type=int, default=10, show_default=True, help="Maximum number of hits, 1 to 100.")
 @options.file_type
@@ -33,7 +33,7 @@ _WEAK = {"hybrid": 0.5, "vector": 0.5, "text": 0.4}
     "--document", "documents", multiple=True, metavar="ID", help="Only in this document. Repeatable."
 )
 @options.metadata("Only documents with this metadata. Repeatable.")
-@click.option("--no-floor", is_flag=True, help="Show the nearest chunks, related or not.")
+@click.option("--no-floor", is_flag=True, help="Show the nearest chunks, even if they are unrelated.")
 @click.option("--all", "every", is_flag=True, help="Also show hits far weaker than the best.")
 @options.json
 @on_api
@@ -68,7 +68,7 @@ async def search(
     for hit in shown:
         name = click.style(printable(hit.document.name), bold=True)
         click.echo(f"{name}{page_suffix(hit.page)}  {hit.score:.2f}  {hit.chunk.id}")
-        click.echo(f"  {_excerpt(hit)}")
+        click.echo(f"  {_make_excerpt(hit)}")
     if not hits:
         click.echo("Nothing found.")
     if weak := len(hits) - len(shown):
@@ -87,8 +87,8 @@ async def _find(api: Api, project: str, asked: dict[str, Any]) -> "tuple[list[Hi
     return [HitModel.of(hit) for hit in found.hits], list(found.notes)
 
 
-def _excerpt(hit: "HitModel") -> str:
-    """A line of the chunk around the first highlight, with all highlights in colour."""
+def _make_excerpt(hit: "HitModel") -> str:
+    """One line of the chunk around the first highlight, with highlights in colour."""
     content = hit.chunk.content
     first = hit.highlights[0].start if hit.highlights else 0
     start = max(first - _BEFORE, 0) if len(content) > _SHOWN else 0

@@ -6,7 +6,9 @@ import click
 
 
 def limit_numpy() -> None:
-    """Has numpy use one thread. It reads this when it is loaded; its threads would compete with the other requests and processes."""
+    """Limits numpy to one thread, because more would compete with other requests and processes. numpy reads this when it is
+    imported.
+    """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
@@ -37,7 +39,7 @@ def serve(host: str | None, port: int | None, workers: int, *, insecure: bool) -
 @click.option(
     "--concurrency",
     type=click.IntRange(1, 64),
-    help="Number of documents at once.  [WHENCE_WORKER_CONCURRENCY, 8]",
+    help="Number of documents processed at the same time.  [WHENCE_WORKER_CONCURRENCY, 8]",
 )
 def worker(concurrency: int | None) -> None:
     """Run jobs until stopped, in addition to the worker inside `whence serve`.

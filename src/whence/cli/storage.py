@@ -25,7 +25,7 @@ def storage() -> None:
 @options.json
 @on_app
 async def status(app: App) -> None:
-    """Show which database the storage belongs to, and what this database keeps there. Changes nothing."""
+    """Show which database the storage belongs to, and count this database's originals in it. Changes nothing."""
     from whence.models import now
     from whence.store.storage import ABANDONED
 
@@ -47,7 +47,7 @@ async def status(app: App) -> None:
 @options.yes
 @options.json
 def adopt(*, yes: bool) -> None:
-    """Bind the storage to this database. The database that it belonged to then refuses to start on it.
+    """Bind the storage to this database. The database that it belonged to can no longer use it.
 
     No original is changed or removed. Stop the servers of the other database first.
     """
@@ -61,7 +61,7 @@ def adopt(*, yes: bool) -> None:
         return
     _show_status(after)
     if before.bond == "other" and before.marker is not None:
-        click.echo(f"It belonged to the database of storage {before.marker.id} before.")
+        click.echo(f"It belonged to the database {before.marker.id} before.")
 
 
 @storage.group()
@@ -81,7 +81,7 @@ def list_trash() -> None:
 @click.option("--all", "everything", is_flag=True, help="Everything in the trash.")
 @options.json
 def restore_trash(keys: tuple[str, ...], *, everything: bool) -> None:
-    """Bring originals back from the trash. Those that no document refers to return to it a day later."""
+    """Restore originals from the trash. Originals that no document refers to return to it after a day."""
     if bool(keys) == everything:
         raise click.UsageError("Name the keys to restore, or give --all.")
     _show_trash(with_app(lambda app: _trash(app).restore(keys)), "Restored")
@@ -107,7 +107,7 @@ def _trash(app: App) -> "Trash":
 def _show_status(found: "StorageStatus", *, err: bool = False) -> None:
     click.echo(
         f"Storage {found.location}\n"
-        f"  this database: {_describe_id(found.database, 'no id yet; the first start makes it')}\n"
+        f"  this database: {_describe_id(found.database, 'no id yet; the first start creates it')}\n"
         f"  marker:        {_describe_id(found.marker, 'none')}\n"
         f"{found.says}",
         err=err,

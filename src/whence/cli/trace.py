@@ -31,7 +31,7 @@ _FILE_WIDTH = 10_000  # no line breaks in a file
 @options.json
 @on_api
 async def trace(api: Api, *, object: str, property_name: str | None, project: str) -> None:  # noqa: A002 - the name in the usage
-    """Show the sources of OBJECT, an id or a name: each property, its values and the words that support them.
+    """Show the sources of OBJECT, an id or a name: each property with its values and the quotes that support them.
 
     With the id of a chunk or a document: the claims that it makes.
     """
@@ -68,7 +68,7 @@ async def _load(
 
 def _require_claims(found: Sized, property_name: str | None) -> None:
     if property_name is not None and not found:
-        raise click.ClickException(f"Nothing was said of {printable(property_name)!r}")
+        raise click.ClickException(f"No claim is about {printable(property_name)!r}")
 
 
 def _print_tree(tree: "Tree") -> None:
@@ -79,7 +79,7 @@ def _print_tree(tree: "Tree") -> None:
 
 
 def _draw_tree(found: "TracedObject") -> "Tree":
-    """Object, property, value, chunk; below each chunk the words and the schema."""
+    """Prints a tree: object, property, value, chunk; below each chunk the quote and the schema version."""
     from rich.text import Text
     from rich.tree import Tree
 
@@ -109,7 +109,7 @@ def _draw_tree(found: "TracedObject") -> "Tree":
 
 
 def _draw_stated(claims: "list[StatedClaim]") -> "Tree":
-    """Document, chunk, claims in reading order; below each claim the words."""
+    """Prints document, chunk and claims in reading order; below each claim its quote."""
     from rich.text import Text
     from rich.tree import Tree
 

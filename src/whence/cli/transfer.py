@@ -1,4 +1,4 @@
-"""`whence export` and `whence import`: a project as one file, and knowledge from elsewhere."""
+"""`whence export` and `whence import`: a project as one file, and documents from other systems."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,8 +34,8 @@ _COUNTED = {
 def export(file: Path, *, project: str, force: bool, allow_missing: bool) -> None:
     """Write a project to FILE, a bundle for `whence import`. The server may keep running.
 
-    It has documents with their originals and versions, chunks, vectors, the graph with its claims and corrections, and
-    conversations; no keys. Unfinished jobs come out cancelled there.
+    The bundle has documents with originals and versions, chunks, vectors, the graph with its claims and corrections, and
+    conversations, but no keys. Unfinished jobs are exported as cancelled.
     """
     from whence.transfer.bundle_export import write_bundle
 
@@ -74,9 +74,9 @@ class _ImportGroup(click.Group):
 
 @click.group(name="import", cls=_ImportGroup)
 def import_() -> None:
-    """Import a bundle made by `whence export`, or documents from elsewhere.
+    """Import a bundle made by `whence export`, or documents of other systems.
 
-    `whence import FILE` imports a bundle. The commands work on the installation of the settings.
+    `whence import FILE` imports a bundle. The commands work on the local installation.
     """
 
 
@@ -85,7 +85,7 @@ import_.add_command(ingest, "folder")
 
 @import_.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--project", metavar="NAME", help="Name of the project here.  [as it was]")
+@click.option("--project", metavar="NAME", help="Name of the project here. [the bundle's]")
 @options.dry_run
 @options.no_wait
 @options.json
@@ -161,7 +161,7 @@ def _show_bundle(done: "ImportedBundle", *, dry_run: bool) -> None:
         what = "Imported before, nothing changed:"
     text = f"{what} project {printable(done.project.name)} ({done.project.id}): {_list_counts(done.counts)}."
     if not done.kept_id:
-        text += "\nThe project has another id here, because a project has its own already."
+        text += "\nThe project has a new id here, because another project already has its id."
     if done.embeds_with:
         text += f"\nIts chunks are embedded by {done.embeds_with}."
     print_result(
@@ -178,7 +178,7 @@ def _show_bundle(done: "ImportedBundle", *, dry_run: bool) -> None:
 
 
 async def _look(app: App, project_id: "UUID") -> tuple[int, int] | None:
-    """Waits for the vectors of another model, and for the background of the search."""
+    """Waits until the chunks are embedded again and the background of the search is computed."""
     from whence.ingest.reembed import REEMBED, reembed_lock
     from whence.search.background import CALIBRATE
     from whence.search.index import index_lock

@@ -1,7 +1,6 @@
-"""Watches the files of a selection: compares one look with the next.
+"""Watches the files of a selection by comparing consecutive scans.
 
-So moved folders, files that an editor replaces instead of writing, changed ignore files and network drives are all
-handled in the same way.
+So moved folders, files that an editor replaces, changed ignore files and network drives are all handled in the same way.
 """
 
 import asyncio
@@ -66,7 +65,7 @@ async def watch(
 ) -> AsyncGenerator[Changes, None]:
     """Yields the changes after `since`, without end.
 
-    A burst of changes comes at once, when two looks are the same, or after some looks at files that keep changing.
+    Collects a burst of changes until two scans are equal, or for a few scans if files keep changing.
     """
     before = seen = since
     background = background or BackgroundWork()
@@ -84,14 +83,14 @@ async def watch(
 
 
 def compare(before: Snapshot, after: Snapshot) -> Changes | None:
-    """None if the files are the same."""
+    """The changes; None if there are none."""
     changed = [found for path, (found, stamp) in sorted(after.files.items()) if stamp != before.stamp(path)]
     deleted = [found for path, (found, _) in sorted(before.files.items()) if path not in after.files]
     return Changes(changed=changed, deleted=deleted) if changed or deleted else None
 
 
 def _keep_unreadable(before: Snapshot, after: Snapshot) -> Snapshot:
-    """Keeps the files of a folder that cannot be read now, such as an unmounted disk: they are not deleted."""
+    """Keeps the files of a folder that cannot be read now, such as an unmounted disk, because they are not deleted."""
     closed = {skipped.path for skipped in after.skipped}
     kept = {
         path: seen

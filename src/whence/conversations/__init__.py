@@ -1,6 +1,6 @@
 """Stored answers: conversations, and changes of the chunks that their answers cite.
 
-service   asks, with the history of a conversation, and stores the answer; asks again
+service   asks with the history of a conversation, stores the answer, and refreshes it
 shown     stored answers for the API, each with the reasons why it is stale
 changes   compares two answers
 files     conversations as files

@@ -1,4 +1,4 @@
-"""Compares answers, and a quote with the text that is there now. Pure."""
+"""Compares answers, and quotes with the current text. Pure."""
 
 import re
 from difflib import SequenceMatcher
@@ -9,7 +9,7 @@ from whence.chunk import sentences
 
 _WORD = re.compile(r"\w+")
 _ALIKE = 0.4
-"""Share of words that two passages must have in common to be the same one, reworded."""
+"""Minimum share of common words of two passages that count as rewordings of each other."""
 
 
 def compare(before: AnswerModel, after: AnswerModel) -> AnswerChanges:
@@ -36,7 +36,7 @@ def compare(before: AnswerModel, after: AnswerModel) -> AnswerChanges:
 
 
 def most_similar(quote: str, text: str) -> str | None:
-    """The passage of as many sentences as the quote with most of its words; None if none is alike."""
+    """The passage with the same number of sentences as the quote and most of its words; None if none is similar."""
     wanted = _words(quote)
     spans = sentences(text)
     count = max(1, len(sentences(quote)))

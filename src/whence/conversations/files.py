@@ -39,7 +39,7 @@ async def answer_lines(
     stale: bool | None = None,
     feedback: FeedbackFilter | None = None,
 ) -> AsyncGenerator[bytes, None]:
-    """The answers as JSON Lines, the newest first."""
+    """The answers as JSON Lines, newest first."""
     offset = 0
     while True:
         found, _ = await store.answers.page(

@@ -18,7 +18,7 @@ from whence.store.answers import StoredAnswer, StoredCitation
 from whence.store.keys import Caller
 
 MAX_ANSWERS = 500
-"""Most answers of one conversation: all of them are its history."""
+"""Maximum number of answers per conversation, because all of them are its history."""
 _NOT_ASKED = {"history", "conversation_id", "store", "project_id", "project", "stream"}
 _NOT_FROZEN = {"messages", "answer_id", "conversation_id", "url"}
 
@@ -42,7 +42,7 @@ class ConversationService:
         self._chat = chat
 
     async def answer(self, project_id: UUID, question: ChatQuestion, caller: Caller) -> Answer:
-        """Like `Chat.answer`, in a conversation if the question says so."""
+        """Like `Chat.answer`, in a conversation if the question requests one."""
         return await whole_answer(self.stream(project_id, question, caller))
 
     async def stream(
@@ -83,17 +83,17 @@ class ConversationService:
         )
         if stored.refreshed_by is not None or len(before) + 1 < conversation.answer_count:
             details = {"answer_id": str(answer_id), "conversation_id": str(conversation.id)}
-            raise Conflict("The conversation has gone on since; continue its last answer", details=details)
+            raise Conflict("The conversation has later answers; continue its last answer", details=details)
         return conversation.id
 
     async def refresh(self, stored: StoredAnswer, caller: Caller) -> tuple[StoredAnswer, Answer]:
-        """Ask the question again, as it was asked, and put the new answer in the place of the old one. Returns it as stored and as given."""
+        """Ask the question again and replace the old answer by the new one. Returns the new answer as stored and as given."""
         if stored.refreshed_by is not None:
             details = {"answer_id": str(stored.id), "refreshed_by": str(stored.refreshed_by)}
-            raise Conflict("The answer was refreshed already; refresh the newer one", details=details)
+            raise Conflict("The answer was already refreshed; refresh the newer one", details=details)
         kept = {
             name: value for name, value in stored.asked.items() if name != "project"
-        }  # older ones have it
+        }  # older answers have it
         question = ChatQuestion.model_validate(kept)
         turns = await self._store.conversations.turns(
             stored.project_id, stored.conversation_id, before=stored.turn_id

@@ -1,4 +1,4 @@
-"""Stored answers in the form of the API, with the reasons why they are stale and the text that is there now."""
+"""Converts stored answers to the API's models, with the reasons why they are stale and the current text."""
 
 from typing import Any
 from uuid import UUID
@@ -20,7 +20,7 @@ from whence.store import Store
 from whence.store.answers import Conversation, StoredAnswer
 
 _REACH = 100_000
-"""Characters before and after its old place in which a changed text is looked for."""
+"""Number of characters before and after the old place in which a changed text is searched."""
 
 
 async def show(store: Store, stored: StoredAnswer) -> AnswerModel:
@@ -49,7 +49,7 @@ async def show(store: Store, stored: StoredAnswer) -> AnswerModel:
 
 
 def as_given(stored: StoredAnswer) -> Answer:
-    """The answer as chat gave it. It has no messages, and why the model stopped was not stored."""
+    """The answer as chat gave it, without messages and finish reason, which are not stored."""
     frozen = ChatAnswer.model_validate({**stored.answer, "messages": []})
     return Answer(
         response=frozen.response,
@@ -132,7 +132,7 @@ def _link_of(frozen: dict[str, Any]) -> str | None:
 
 
 async def _reasons(store: Store, stored: StoredAnswer) -> list[StaleReason]:
-    """One for each cited passage that moved."""
+    """One reason per cited passage that changed."""
     sources = {one["id"]: one for one in stored.answer["sources"]}
     grouped: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for moved in stored.moved or ():
@@ -166,7 +166,7 @@ async def _reasons(store: Store, stored: StoredAnswer) -> list[StaleReason]:
 async def _find_now(
     store: Store, project_id: UUID, document_id: UUID, old: str, *, near: int
 ) -> tuple[str | None, int, int | None]:
-    """The same text, else the most similar one, its place, and the document's version."""
+    """The same text, else the most similar one, with its place and the document's version."""
     begin = max(0, near - _REACH)
     part = await store.documents.part(project_id, document_id, start=begin, end=near + len(old) + _REACH)
     if part is None:

@@ -1,4 +1,4 @@
-"""Asks the questions: a search for each, and an answer as `whence ask` gives it, not verified by the model."""
+"""Asks the questions: one search per question, and an answer as `whence ask` gives it, not verified by the model."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass

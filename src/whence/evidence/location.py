@@ -1,4 +1,4 @@
-"""Says where in a document a span is: a page, a slide, rows of a sheet, a part of an e-mail, or a section. Pure."""
+"""Finds the place of a span in a document: a page, a slide, rows of a sheet, a part of an e-mail, or a section. Pure."""
 
 import re
 from bisect import bisect_right

@@ -5,11 +5,11 @@ Pure modules, without database, model or clock:
 schema            object types, properties, relationship types     default_schema  for projects without their own
 schema_reading    JSON -> schema, with property_reading            json_schema     validates schemas and values
 schema_diff       changes between versions
-context           chunks and objects around a chunk, and options   prompt          what fits, and the form of the reply
-reply             reply -> proposals                               values          fits values to the schema
-grounding         finds a value in a text                          evidence        primary chunk or context: who says it?
-merge             proposals -> claims with quotes; links resolves relationships, rejections says why not
-to_store          outcome -> rows of the store
+context           chunks and objects around a chunk, and options   prompt          the prompt from the context that fits, and the
+form of the reply reply             reply -> proposals                               values          fits values to the schema
+grounding         finds a value in a text                          evidence        whether the primary chunk or only its context
+has a value merge             proposals -> claims with quotes; links resolves relationships, rejections has the reasons to_store
+outcome -> rows of the store
 
 Modules that use the store or a model:
 

@@ -19,7 +19,7 @@ OPTION_NAMES = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextOptions:
     positional_count: int = 1
-    """Number of chunks before the primary one, and as many after it."""
+    """Number of chunks before the primary one, and the same number after it."""
     semantic_chunk_count: int = 3
     related_object_count: int = 10
     object_similarity_threshold: float = 0.7
@@ -41,9 +41,9 @@ class ChunkText:
     id: UUID
     text: str
     headings: tuple[str, ...] = ()
-    """The headings above it, its own included."""
+    """The headings above the chunk, including its own."""
     table_head: str = ""
-    """The head of the table, if the chunk begins in the middle of one."""
+    """The table's header row, if the chunk begins in the middle of a table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +57,11 @@ class KnownObject:
     properties: Mapping[str, Any]
     """All properties but the name."""
     aliases: Sequence[str] = ()
-    """Other names that chunks use for it."""
+    """Aliases in chunks."""
     ungrounded: Sequence[str] = ()
-    """Properties whose value no chunk states."""
+    """Properties whose value is in no chunk."""
     asked_again: frozenset[str] = frozenset()
-    """Properties that the prompt leaves out: only this chunk claims them, and it does not have their words."""
+    """Properties left out of the prompt: only this chunk claims them, and its text does not contain them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class EarlierClaim:
     said_of: UUID
     """The object that was meant: another one after a merge."""
     name: str
-    """Of the object."""
+    """Name of the object."""
     property_name: str
     value: Any
 
@@ -94,7 +94,7 @@ class EarlierTie:
     source_name: str
     target_name: str
     quote: str | None = None
-    """The words that stated it."""
+    """The quote that stated it."""
 
     @property
     def key(self) -> TieKey:
@@ -103,7 +103,7 @@ class EarlierTie:
 
 @dataclass(frozen=True, slots=True)
 class KnownTie:
-    """A relationship between two known objects, and the words of a chunk that states it."""
+    """A relationship between two known objects, and the quote of a chunk that states it."""
 
     type: str
     source_id: UUID
@@ -113,21 +113,21 @@ class KnownTie:
 
 @dataclass(frozen=True, slots=True)
 class KnownClaim:
-    """A value of a known object, and where another chunk states it."""
+    """A value of a known object, and its place in another chunk that states it."""
 
     object_id: UUID
     property_name: str
     value: Any
     quote: str
     text: str
-    """Of the other chunk."""
+    """Text of the other chunk."""
     start: int
     end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionContext:
-    """Every part is in order of relevance: the nearest chunk, the most similar chunk, the best object first."""
+    """Every list is ordered by relevance: nearest chunks, most similar chunks and best objects first."""
 
     primary: ChunkText
     """The only chunk to extract from. The others help to understand it."""
@@ -140,7 +140,7 @@ class ExtractionContext:
     known_ties: tuple[KnownTie, ...] = ()
     """Relationships between the objects that other chunks state."""
     known_claims: tuple[KnownClaim, ...] = ()
-    """Values of the objects whose quotes in other chunks the primary chunk has, too."""
+    """Values of the objects whose quote from another chunk is also in the primary chunk."""
 
     @property
     def chunks(self) -> tuple[ChunkText, ...]:

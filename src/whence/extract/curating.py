@@ -38,7 +38,7 @@ class Curator:
         )
 
     async def done(self, project_id: UUID, change: Awaitable[T]) -> T:
-        """Makes a change and embeds the objects that it changed. If that fails, the next extraction does it."""
+        """Makes a change and embeds the objects that it changed. If embedding fails, the next extraction embeds them."""
         changed = await change
         try:
             await embed_lacking(self.store, self.embedders, project_id)

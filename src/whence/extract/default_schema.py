@@ -6,7 +6,7 @@ from whence.extract.schema_reading import read_schema
 
 
 def _type(meaning: str, /, **properties: str | dict[str, Any]) -> dict[str, Any]:
-    """A property given by its description alone is a text."""
+    """An object type. A property given by a description alone is a string."""
     return {
         "description": meaning,
         "properties": {
@@ -23,7 +23,7 @@ def _date(description: str) -> dict[str, Any]:
 def _between(
     meaning: str, sources: list[str] | None = None, targets: list[str] | None = None
 ) -> dict[str, Any]:
-    """None for any type."""
+    """A relationship type. `None` allows any type."""
     return {"description": meaning, "from": sources, "to": targets}
 
 

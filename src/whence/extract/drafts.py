@@ -17,20 +17,20 @@ from whence.text.names import name_key
 
 @dataclass(slots=True, kw_only=True)
 class ObjectDraft:
-    """All that the reply says of one object."""
+    """Everything that the reply says about one object."""
 
     type: str
     name: str
     known: KnownObject | None
     wheres: list[str] = field(default_factory=list)
-    """Places of its proposals in the reply."""
+    """Paths of its proposals in the reply."""
     given: dict[str, Any] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
-    """The place of each property in the reply."""
+    """The path of each property in the reply."""
     is_named: bool = False
-    """The reply gives its name, not only its id."""
+    """Whether the reply gives its name, not only its id."""
     is_shown: bool = True
-    """Every proposal for it has its id, so the model has seen its values."""
+    """Whether every proposal for it has its id, so that the model has seen its values."""
 
 
 class Drafts:

@@ -17,7 +17,7 @@ from whence.store.connection import busy
 from whence.store.graph import WrittenChunk
 
 LITTLE = 2_000
-"""Total characters that can be embedded within moments."""
+"""Maximum total of characters that are embedded in a moment."""
 
 _BATCH = 64
 
@@ -33,7 +33,7 @@ async def embed(embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
 async def embed_lacking(store: Store, embedders: Embedders, project_id: UUID) -> bool:
     """Embeds some objects without a vector in the project's space; returns whether there were any.
 
-    An object that changed meanwhile gets no vector here: it is still lacking, or its writer stored one.
+    An object that changed meanwhile is skipped: it still lacks a vector, or its writer stored one.
     """
     space, _ = await store.vectors.spaces(project_id)
     lacking = await store.graph.objects.lacking(project_id, space.id, limit=_BATCH) if space else []

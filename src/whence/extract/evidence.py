@@ -24,7 +24,7 @@ from whence.text.content_words import words
 from whence.text.names import fold, name_key
 
 Where = Literal["primary", "context", "nowhere"]
-"""The place of a mention: the primary chunk, only context chunks, or neither."""
+"""Where something is mentioned: in the primary chunk, only in context chunks, or nowhere."""
 
 _CHUNK = "a context chunk"
 _OBJECT = "the known object {!r}"
@@ -35,7 +35,10 @@ _ARTICLES = frozenset(["a", "an", "the"])
 
 
 class ChunkEvidence:
-    """`claims` are of other chunks. `lenient`: a specific value that no text has is no leak; `is_grounded` tells it apart."""
+    """The texts to compare values with; `claims` are those of other chunks.
+
+    With `lenient`, a specific value in no text is no leak, and `is_grounded` is False for it.
+    """
 
     def __init__(
         self,
@@ -59,7 +62,7 @@ class ChunkEvidence:
         self._passages: dict[str | None, list[tuple[int, int]]] = {}
 
     def tell_apart(self, objects: Iterable[TypedName], mentions: Mentions) -> None:
-        """From now on, words about one of these objects are no evidence for another of its type."""
+        """Makes later calls ignore words about one of these objects as evidence for another of its type."""
         self._subjects = Subjects(self._primary, self._sentences.all, objects, mentions)
 
     def find(self, value: Any, *, near: str | None = None) -> FoundQuote | None:
@@ -80,9 +83,9 @@ class ChunkEvidence:
         return bool(of and self._subjects and self._subjects.is_about_another(at, of))
 
     def naming(self, known: KnownObject, others: Sequence[KnownObject] = ()) -> FoundQuote | None:
-        """The span of the object's name. A place inside a longer name does not count, unless another chunk names it in the same sentence.
+        """The span of the object's name. A single word must have its capitals: "target" does not name Target.
 
-        A single word must have its capitals: "target" does not name Target.
+        A place inside a longer name does not count, unless another chunk names it in the same sentence.
         """
         text = self._primary.text
         longer = [
@@ -99,15 +102,15 @@ class ChunkEvidence:
         return next(filter(None, (self._repeating(each, each.quote) for each in named)), None)
 
     def states(self, value: Any, *, of: str) -> bool:
-        """Whether the primary chunk has every part of the value. `of` is the name of its object."""
+        """Whether the primary chunk contains every part of the value. `of` is the name of its object."""
         return all(self.find(part, near=of) for part, _ in parts(value))
 
     def confirming(self, value: Any, known: KnownObject, name: str, *, is_named: bool) -> FoundQuote | None:
         """The words of the chunk that confirm a value of the property `name` which the reply does not mention.
 
         Any value is confirmed by the sentence that it was claimed from. Otherwise a specific value needs a sentence about the object
-        that states it alike, and `is_named`, that the chunk names it. For three content words it is enough if the sentence may be about
-        it. A common word is no evidence, and neither is a sentence that denies the value.
+        that states it alike, and `is_named`, that the chunk names it. For three content words, the sentence only has to be
+        possibly about the object. A common word is no evidence, and neither is a sentence that denies the value.
         """
         own = [
             each
@@ -146,7 +149,7 @@ class ChunkEvidence:
         )
 
     def _verbatim(self, passage: str | None) -> list[tuple[int, int]]:
-        """The places of a passage as whole sentences."""
+        """The places where the passage occurs as whole sentences."""
         if passage not in self._passages:
             places = self._primary.places(passage) if passage else ()
             self._passages[passage] = [each for each in places if self._sentences.around(*each) == each]
@@ -192,7 +195,9 @@ class ChunkEvidence:
         return span
 
     def between(self, one: FoundQuote, other: FoundQuote) -> FoundQuote:
-        """The shortest passage with both mentions, if possible within a sentence; if it is long, the sentence of the second."""
+        """The shortest passage with both mentions, if possible within one sentence. If it is too long, the sentence of the second
+        mention.
+        """
         pairs = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in product(self._all(one), self._all(other))]
         within = [
             (start, end)
@@ -219,7 +224,7 @@ class ChunkEvidence:
         return None
 
     def _all(self, mention: FoundQuote) -> list[tuple[int, int]]:
-        """All places with the same words."""
+        """All places of the mention's words."""
         return [*self._primary.places(mention.quote), (mention.start, mention.end)]
 
     def has(self, quote: str) -> bool:
@@ -237,11 +242,11 @@ class ChunkEvidence:
         return "context" if is_around else "nowhere"
 
     def is_around(self, value: Any, wanted: Property | None = None) -> bool:
-        """Whether a context chunk has a part of the value that is not one of the schema's choices."""
+        """Whether a context chunk contains a part of the value, except choices of the schema."""
         return any(self._beside(part) for part, of in parts(value, wanted) if not is_choice(part, of))
 
     def speaks(self, value: Any) -> bool:
-        """Whether the primary chunk has a part of the value. A common word counts only if no context chunk has it."""
+        """Whether the primary chunk contains a part of the value. A common word counts only if no context chunk contains it."""
         return any(
             self.find(part) and (is_distinctive(part) or self._beside(part) is None)
             for part, _ in parts(value)
@@ -274,7 +279,7 @@ class ChunkEvidence:
         return not self.is_lenient or not any(map(self._is_invented, self._unstated(value, of, None, wanted)))
 
     def _unstated(self, value: Any, of: str, before: Any, wanted: Property | None) -> Iterator[Any]:
-        """The parts that the primary chunk does not have, but for choices of the schema and parts of the earlier value."""
+        """The parts that are not in the primary chunk, except choices of the schema and parts of the earlier value."""
         known = [] if before is None else [part for part, _ in parts(before)]
         for part, choices in parts(value, wanted):
             if (
@@ -296,7 +301,8 @@ class ChunkEvidence:
     def _is_invented(self, part: Any) -> bool:
         """Whether a part that is not in the primary chunk has a figure, a name or three words, and refers to no known object.
 
-        In scripts without capitals, any word may be a name. There a word may be part of a longer one: prefixes are not set apart.
+        In scripts without capitals, any word may be a name. There, a name may be part of a longer word, because prefixes are not
+        separated.
         """
         text = written_plainly(part)
         if any(unicodedata.category(letter) == "Lo" for letter in text):
@@ -315,7 +321,9 @@ class ChunkEvidence:
         return _OBJECT.format(name) if self._is_name(name) else self._holder(name, None)
 
     def _beside(self, part: Any) -> str | None:
-        """The words of a context chunk that state the part. Cached: parts missing from the primary chunk are looked up repeatedly."""
+        """The passage of a context chunk that states the part. Cached: parts missing from the primary chunk are looked up
+        repeatedly.
+        """
         key = repr(part)
         if key not in self._around:
             found = next(filter(None, (ground.find(part) for ground in self._context)), None)
@@ -342,7 +350,7 @@ class ChunkEvidence:
     def _is_name(self, value: Any) -> bool:
         return isinstance(value, str) and name_key(value) in {each.name_key for each in self._shown}
 
-    # Built on demand: often the primary chunk has every value.
+    # Built on demand, because the primary chunk often contains every value.
 
     @cached_property
     def _reading(self) -> Reading:

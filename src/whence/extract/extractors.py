@@ -1,8 +1,8 @@
-"""Extractors: the protocol, the one that asks a chat model, and those of an installation by name.
+"""Extractors: the protocol, the extractor that uses a chat model, and the installed extractors by name.
 
 An extractor reads a chunk and replies with proposals. The merge checks every one of them. `whence.offline.rules` has an extractor
-without a model. Other distributions offer theirs with an entry point of the group `whence.extraction`: it has the extractor's
-name, and its object is the extractor, or a class that creates it without arguments.
+without a model. Other distributions offer theirs with an entry point of the group `whence.extraction`: the entry point has the
+extractor's name and refers to the extractor, or to a class that creates it without arguments.
 """
 
 import logging
@@ -37,10 +37,10 @@ MAX_REPLY = 4096
 _REPAIR = 1500
 """Tokens kept free to show an unreadable reply again."""
 _LENGTH = "length"
-"""Why a reply ended that ran out of tokens."""
+"""The finish reason of a reply that ran out of tokens."""
 _STILL_CUT = "The model's reply is cut off, also with more tokens and for half of the chunk: see WHENCE_EXTRACTION_MAX_TOKENS"
 _BREAKS = tuple(map(re.compile, (r"\n[ \t]*\n\s*", r"[.!?]['\"”’)\]]*\s+|[。！？]", r"\s+")))
-"""Ends of paragraphs, of sentences, of words."""
+"""Patterns for the ends of paragraphs, sentences and words."""
 
 ENTRY_POINT_GROUP = "whence.extraction"
 MODEL = "model"
@@ -72,7 +72,7 @@ class ReadReply:
     context: ExtractionContext
     """The part of the context that the extractor saw."""
     blind: bool = False
-    """The extractor did not see the values of known objects, so none of its values is an echo of them."""
+    """True if the extractor did not see the values of known objects, so that none of its values is an echo."""
 
 
 @runtime_checkable
@@ -106,9 +106,9 @@ class ModelExtractor:
     max_tokens: int
     """Maximum tokens of a reply at first."""
     most_tokens: int
-    """Maximum tokens of a reply when one was cut off."""
+    """Maximum tokens of a reply after one was cut off."""
     window: int
-    """Tokens of a prompt and its reply together."""
+    """Maximum tokens of a prompt and its reply together."""
     options: ContextOptions
 
     @classmethod
@@ -156,20 +156,22 @@ class ModelExtractor:
         return ReadReply(reply=reply, context=question.context)
 
     async def _read_whole(self, question: ExtractionRequest, usage: TokenUsage) -> ExtractionReply:
-        """Asks with more and more tokens while the reply is cut off. Raises CutOffReply if it is with all of them."""
+        """Asks with more and more tokens while the reply is cut off. Raises `CutOffReply` if the largest limit does not
+        suffice.
+        """
         last: _Said | None = None
         for limit in self._limits(question):
             try:
                 said = await self._ask(question.messages, question.form, limit, usage)
                 return await self._understand(question, said, limit, usage)
             except CutOffReply:
-                if said == last:  # the limit is not the cause
+                if said == last:  # the token limit is not the cause
                     break
                 last = said
             except ModelRefused:
                 if last is None:
                     raise
-                break  # the endpoint does not allow as many tokens
+                break  # the endpoint does not allow that many tokens
         raise CutOffReply(_STILL_CUT)
 
     async def _understand(
@@ -186,7 +188,7 @@ class ModelExtractor:
         return (await self._ask(again, question.form, limit, usage)).read()
 
     def _limits(self, question: ExtractionRequest) -> Iterator[int]:
-        """Doubles from the usual limit up to the largest that the window has room for."""
+        """The token limits to try: from the usual one, doubled up to the largest that fits the window."""
         needed = sum(estimate_tokens(one["content"]) for one in question.messages)
         most = min(self.most_tokens, self.window - needed)
         limit = self.max_tokens
@@ -211,7 +213,7 @@ class ModelExtractor:
     async def _ask(
         self, asked: Sequence[PromptMessage], form: JSONSchema, limit: int, usage: TokenUsage
     ) -> "_Said":
-        """One reply, also a blank one: the model is then asked again."""
+        """One reply. A blank reply is returned, too, so that the model is asked again."""
         sent = [Message(role=one["role"], content=one["content"]) for one in asked]
         estimate = sum(estimate_tokens(one.content) for one in sent)
         try:
@@ -231,7 +233,7 @@ class ModelExtractor:
 class _Said(NamedTuple):
     text: str
     is_cut: bool
-    """The model ran out of tokens."""
+    """True if the model ran out of tokens."""
 
     def read(self) -> ExtractionReply:
         """Raises CutOffReply or UnreadableReply."""
@@ -278,7 +280,7 @@ class Extractors:
         return name or (MODEL if self.model is not None else next(iter(self.others)))
 
     def get(self, name: ExtractorName, options: ContextOptions) -> Extractor:
-        """The extractor that `choose` named."""
+        """The extractor with this name, as `choose` returned it."""
         if name == MODEL and self.model is not None:
             return replace(self.model, options=options)
         return self.others[name]
@@ -289,7 +291,9 @@ class Extractors:
 
 
 def offered_extractors() -> dict[ExtractorName, Extractor]:
-    """Extractors of other distributions. One that fails to load is logged and skipped; our own names cannot be replaced."""
+    """Extractors of other distributions. An extractor that fails to load is logged and skipped. Our own names cannot be
+    replaced.
+    """
     offered = (found for found in entry_points(group=ENTRY_POINT_GROUP) if found.name not in _OURS)
     loaded = ((found.name, _load(found)) for found in sorted(offered, key=lambda found: found.name))
     return {name: extractor for name, extractor in loaded if extractor is not None}

@@ -1,7 +1,7 @@
-"""Finds chunks that were read earlier and state what a job has just added to the graph: they become further sources of it.
+"""Finds chunks that were read before a job and also state what the job has added to the graph. They become further sources.
 
-A chunk that is read later confirms what is known by itself (`merge`). Chunks read before are looked up here, at the end of the job, by
-the names of its new objects and values in the text index.
+A chunk that is read later confirms known values when it is read (`merge`). Chunks read before are looked up here, at the end of
+the job, by the names of its new objects and values in the text index.
 """
 
 from uuid import UUID
@@ -21,7 +21,7 @@ from whence.text.names import names_in
 MOST_OBJECTS = 500
 """Maximum number of objects that a job looks for in other chunks, the newest first."""
 MOST_CHUNKS = 20
-"""Maximum number of chunks that are looked at for each object, the best match of its name first."""
+"""Maximum number of chunks compared per object, the best matches of its name first."""
 
 
 async def add_further_sources(run: Run, search: Search, schema: Schema, number: int) -> None:
@@ -45,7 +45,7 @@ async def add_further_sources(run: Run, search: Search, schema: Schema, number: 
                 relationships=outcome.relationships,
             )
             await graph.add_sources(found)
-            run.stop_here()  # only here: the next try finds less to do
+            run.stop_here()  # may end this try here, because the next one finds less to do
 
 
 async def _chunks_with(search: Search, named: GraphObject) -> dict[UUID, ChunkView]:
@@ -57,7 +57,7 @@ async def _chunks_with(search: Search, named: GraphObject) -> dict[UUID, ChunkVi
 
 
 async def _confirm(run: Run, schema: Schema, view: ChunkView) -> Outcome:
-    """The claims that the chunk has, of all objects that it names, and that are not among its own yet."""
+    """Claims of the objects named in the chunk that its text states and that it does not make yet."""
     graph, project_id, chunk = run.store.graph, run.job.project_id, to_text(view)
     named = await graph.objects.named(project_id, names_in(chunk.text), text=chunk.text, limit=MOST_NAMED)
     ids = [each.id for each in named]

@@ -46,7 +46,7 @@ _BEHIND_ITEM = re.compile(r"[.)][ \t]+\S")
 _IN_NUMBERS = frozenset(".,'\u2019")
 
 Fits = Callable[[int, int], bool]
-"""Whether a place counts, by its start and end."""
+"""A function of start and end that decides whether a place counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class FoundQuote:
 
 
 def place_of(span: FoundQuote | None) -> dict[str, Any]:
-    """The span in the fields of the store."""
+    """The span as fields of a stored claim."""
     return {"quote": span.quote, "start_offset": span.start, "end_offset": span.end} if span else {}
 
 
@@ -71,7 +71,7 @@ class SearchableText:
 
     @cached_property
     def _folded(self) -> tuple[str, list[int], list[int]]:
-        # Built on demand: verbatim matches do not need it.
+        # Built on demand, because verbatim matches do not need it.
         return _folded_with_places(self.text)
 
     def find(self, value: Any, *, near: str | None = None, fits: Fits = lambda *_: True) -> FoundQuote | None:
@@ -103,7 +103,7 @@ class SearchableText:
         return name_places(self.text)
 
     def has(self, text: str) -> bool:
-        """Whether the text has these characters, also inside a word."""
+        """Whether the text contains these characters, also inside a word."""
         return fold(text) in self._folded[0]
 
     def _row_of(self, at: int) -> int | None:
@@ -170,7 +170,7 @@ class SearchableText:
         return is_first and _BEHIND_ITEM.match(self.text, end) is not None
 
     def _whole(self, places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Without numbers of list items and parts of numbers in words: `five` is not in `twenty-five`."""
+        """The places, except numbers of list items and parts of numbers in words: `five` is not in `twenty-five`."""
         numbers = [found.span() for found in _SPELLED.finditer(self.text)]
         inside = {at for start, end in numbers for at in range(start + 1, end)}
         return [place for place in places if inside.isdisjoint(place) and not self._is_item(*place)]
@@ -297,7 +297,7 @@ def _folded_with_places(text: str) -> tuple[str, list[int], list[int]]:
 
 
 def _plain_with_places(text: str) -> tuple[str, list[int], list[int]]:
-    """The same for plain ASCII, the most common case: only case and white space fold."""
+    """Like `_folded_with_places`, for plain ASCII, the most common case: folds only case and white space."""
     lowered = text.lower()
     pieces: list[str] = []
     places: list[int] = []

@@ -1,6 +1,6 @@
 """Findings of another system about a document, as an `Extractor`. The merge checks them like those of a model.
 
-They are in the config of the job, so that any worker can run it.
+The job's config contains them, so that any worker can run it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ IMPORTED = "imported"
 """Key in a job's config: `objects` and `relationships`, each with all its `descriptions`, and the `digest` of both."""
 
 RELATED = "related_to"
-"""The type of imported relationships. It has no direction: the other system has none."""
+"""The type of imported relationships. They have no direction, because those of the other system have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ImportedExtractor:
     def propose(self, text: str) -> ExtractionReply:
         """The objects that the chunk names, and the relationships with both ends in it.
 
-        The reply counts as cut off: what others found in the chunk before is not withdrawn because it is not repeated here.
+        The reply counts as cut off, so that claims of other extractors are not withdrawn because this one does not repeat them.
         """
         said = SearchableText(text)
         named = [one for one in self.objects if is_named(one["name"], said)]
@@ -74,7 +74,7 @@ def is_named(name: str, text: SearchableText) -> bool:
 
 
 def _description(found: Mapping[str, Any], text: str) -> dict[str, str]:
-    """The description that shares most words with the chunk. The merge decides whether the chunk states it."""
+    """The description that shares the most words with the chunk. The merge decides whether the chunk states it."""
     here = set(words(text))
     best = max(found["descriptions"], key=lambda one: len(here & set(words(one))), default="")
     return {"description": best} if best else {}

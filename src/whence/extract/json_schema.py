@@ -30,7 +30,7 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _DEFINITION = {
     "$schema": _DRAFT,
     "$id": "whence:definition",
-    "$dynamicAnchor": "meta",  # the draft refers to it for every definition inside another
+    "$dynamicAnchor": "meta",  # the draft uses it for every nested definition
     "$ref": _DRAFT,
     "properties": {
         "$schema": {"const": _DRAFT},
@@ -45,7 +45,9 @@ _DEFINITION = {
     "patternProperties": {"^x-": True},
     "unevaluatedProperties": False,
 }
-"""Valid JSON Schema of moderate size. Refuses references, and unknown keywords, which are most likely typos."""
+"""A JSON Schema for definitions of moderate size. It refuses references, and unknown keywords, which are most likely typing
+errors.
+"""
 
 
 def require_definition(definition: Any, path: str) -> None:
@@ -54,7 +56,7 @@ def require_definition(definition: Any, path: str) -> None:
 
 
 def require_compilable(definition: Mapping[str, Any], path: str) -> None:
-    """Raises InvalidSchema for a pattern that is too large, and for an odd `$id`."""
+    """Raises `InvalidSchema` for a pattern that is too large, and for an invalid `$id`."""
     try:
         _validator(canonical_json(definition))
     except ValidationError as exc:
@@ -65,7 +67,7 @@ def require_compilable(definition: Mapping[str, Any], path: str) -> None:
 
 
 def require_form(value: Any, form: Mapping[str, Any], path: str) -> None:
-    """Raises InvalidSchema for the deepest error: those above it may only follow from it."""
+    """Raises `InvalidSchema` for the deepest error, because the errors above it may only follow from it."""
     errors = _validator(canonical_json(form)).iter_errors(value)
     error = max(errors, key=lambda each: len(each.instance_path), default=None)
     if error is None:

@@ -1,4 +1,4 @@
-"""Decides by the texts of the chunks which proposed values of an object to accept. Pure."""
+"""Decides which proposed values of an object to accept, by comparing them with the chunks. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -51,7 +51,7 @@ class Judge:
         self._blind = blind
         self.rejections: list[Rejection] = []
         self._leaked: dict[str, dict[str, list[Any]]] = {}
-        """For each list, its items that only the context has, by origin."""
+        """For each list, the items that are only in the context, by origin."""
         self._given = {name: self._sift(name, value) for name, value in draft.given.items()}
         self._spans = {name: evidence.place(value, of=draft.name) for name, value in self._given.items()}
         self._spans["name"] = mentions.find(draft.type, draft.name)
@@ -77,7 +77,7 @@ class Judge:
             name for name, value in self._given.items() if name in has and self._repeats(name, has[name])
         ]
         accepted = self._found(self._accept(but=echoed))
-        # Of a list, only the elements that the reply repeats.
+        # For a list, only the elements that the reply repeats.
         echoes = {name: self._given[name] if isinstance(has[name], list) else has[name] for name in echoed}
         self.repeated = {
             (known.id, name): value for name, value in echoes.items() if self._refusal(name) is None
@@ -180,7 +180,7 @@ class Judge:
         return self._draft.known.properties.get(name) if self._draft.known else None
 
     def _sift(self, name: str, value: Any) -> Any:
-        """A list without its leaked items, unless all leak or the rest would violate the schema.
+        """Removes leaked items from a list, unless all leak or the rest would violate the schema.
 
         A list that accumulates also loses known elements that the chunk does not have: they are claims of other chunks.
         """

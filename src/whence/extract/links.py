@@ -33,7 +33,7 @@ class Node:
     name: str
     ref: Ref
     is_touched: bool
-    """Whether something was accepted for it from the same reply."""
+    """Whether a value of it was accepted from the same reply."""
 
 
 def link(
@@ -44,7 +44,7 @@ def link(
     evidence: ChunkEvidence,
     mentions: Mentions,
 ) -> tuple[tuple[FoundRelationship, ...], tuple[Rejection, ...]]:
-    """The relationships, one for each type and pair of ends, and the rejections."""
+    """The relationships, one per type and pair of ends, and the rejections."""
     ends = _Ends(nodes, mentions)
     found: dict[tuple[str, Ref, Ref], FoundRelationship] = {}
     rejections: list[Rejection] = []
@@ -106,7 +106,7 @@ def confirm_ties(
     evidence: ChunkEvidence,
     mentions: Mentions,
 ) -> list[FoundRelationship]:
-    """The known relationships of these types whose quote the primary chunk repeats, without the reply's word."""
+    """The known relationships of these types whose quote the primary chunk repeats, even if the reply does not mention them."""
     found: dict[tuple[str, Ref, Ref], FoundRelationship] = {}
     by_id = {each.id: each for each in known}
     for tie in ties:
@@ -125,14 +125,16 @@ def confirm_ties(
 
 
 def mention_of(kind: str, name: str, evidence: ChunkEvidence, mentions: Mentions) -> FoundQuote | None:
-    """The name of an object in the primary chunk, or the alias or reference that it has instead."""
+    """The object's name in the primary chunk, or the alias or reference used instead."""
     return mentions.find(kind, name) or evidence.mention(name)
 
 
 def _find_evidence(
     source: Node, target: Node, evidence: ChunkEvidence, mentions: Mentions
 ) -> FoundQuote | None:
-    """The words that state both ends. Raises Rejected without them; a lenient project has None if the chunk mentions one end, or none is in the context."""
+    """The passage that states both ends. Raises `Rejected` if there is none. In a lenient project, returns None if the chunk
+    mentions one end, or the context mentions neither.
+    """
     one, other = (mention_of(end.type, end.name, evidence, mentions) for end in (source, target))
     if one and other:
         return evidence.between(one, other)

@@ -33,14 +33,14 @@ class Mentions:
             proposed=list(proposed),
         )
         self._found: dict[ObjectKey, tuple[FoundQuote | None, FoundQuote | None]] = {}
-        """The mention, and the alias to keep."""
+        """The mention, and the alias to store."""
 
     def find(self, kind: str, name: str) -> FoundQuote | None:
         """The name in the primary chunk, or else the alias."""
         return self._find(kind, name)[0]
 
     def alias(self, kind: str, name: str) -> FoundQuote | None:
-        """A lasting alias in the primary chunk, which is no pronoun."""
+        """An alias in the primary chunk that can be stored: not a pronoun."""
         return self._find(kind, name)[1]
 
     def is_called(self, kind: str, name: str, said: str) -> bool:

@@ -50,7 +50,7 @@ from whence.text.aliases import TypedName
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     objects: tuple[FoundObject, ...] = ()
-    """New objects by key, known ones by id, each with new values and with known values that this chunk states, too."""
+    """New objects by key and known ones by id, each with new values and with known values that this chunk also states."""
     relationships: tuple[FoundRelationship, ...] = ()
     aliases: tuple[FoundAlias, ...] = ()
     withdrawn: tuple[ClaimKey, ...] = ()
@@ -60,7 +60,7 @@ class Outcome:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the chunk says nothing new."""
+        """Whether the chunk adds nothing to the graph."""
         found = (value for each in self.objects for value in each.properties.values())
         return all(value.is_confirmed for value in found) and all(
             each.is_confirmed for each in self.relationships
@@ -159,7 +159,7 @@ def _add_stated(
     evidence: ChunkEvidence,
     mentions: Mentions,
 ) -> dict[Ref, FoundObject]:
-    """The accepted objects, and the known objects and values that the chunk states without the reply's word."""
+    """The accepted objects, and the known objects and values that the chunk states but the reply does not mention."""
     found = dict(accepted)
     before = {each.claimed for each in earlier}
     own = {
@@ -216,6 +216,6 @@ def _items(found: FoundValue | None) -> list[Any]:
 
 
 def _add_elements(given: FoundValue, before: list[Any], name: str, evidence: ChunkEvidence) -> FoundValue:
-    """A list with the elements that the chunk stated before: a reply gives only new ones."""
+    """Adds the elements that the chunk claimed before, because a reply has only new ones."""
     value = accumulate(before, given.value)
     return replace(given, value=value, elements=elements_of(value, evidence, name))

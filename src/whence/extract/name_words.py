@@ -11,7 +11,7 @@ _NUMBER = re.compile(r"v?\d[\d.x]*", re.ASCII)
 _NO_NUMBER = r"(?!v?[0-9][0-9.x]* )"
 _NUMBER_BEHIND = re.compile(r"\s(?:version )?\(?v?\d[\d.x]*\)?\Z", re.ASCII)
 _SHORT = 3
-"""Shorter words say little."""
+"""Shorter words do not identify anything."""
 SMALL_WORDS = frozenset(
     ["a", "an", "and", "at", "by", "for", "from", "in", "into", "of", "on", "or", "the", "to", "with"]
 )
@@ -28,12 +28,12 @@ class Words:
         self._text = text
 
     def names(self, name: str) -> bool:
-        """Whether the text has the words of the name side by side. A number at the end may be missing, but not differ."""
+        """Whether the text contains the words of the name side by side. A trailing number may be missing but must not differ."""
         whole, base = fold(name), _NUMBER_BEHIND.sub("", fold(name))
         return self._has(_stems(whole)) or (base != whole and self._has(_stems(base), behind=_NO_NUMBER))
 
     def mentions(self, name: str) -> bool:
-        """Like `names`; also if the text has all words of the name but small ones, in any order."""
+        """Like `names`, but also true if the text contains all words of the name in any order, except function words."""
         distinctive = set(_stems(_NUMBER_BEHIND.sub("", fold(name)))) - SMALL_WORDS
         words = [each for each in distinctive if not _NUMBER.fullmatch(each)]
         return self.names(name) or (len(words) > 1 and distinctive <= self._all)
@@ -76,7 +76,7 @@ def _stems(folded: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """Removes the plural alone: by a full stemmer, "authors" would mention `Authority`."""
+    """Removes only the plural. With a full stemmer, "authors" would mention `Authority`."""
     if len(word) <= _SHORT:
         return word
     if word.endswith("ies"):

@@ -1,8 +1,8 @@
 """Finds the sentence that a description was paraphrased from. Pure.
 
-The sentence has every figure and every name of the description, in the same order, most of its other words, and as many words that
-deny it or leave it open. No word stands in the place of another: "raises" is not "lowers". The words of the object's own name do not count: a description may
-repeat it where the text says "it". docs/benchmarks.md has the measurement.
+The sentence contains every figure and every name of the description in the same order, most of its other words, and the same
+number of negations and qualifiers. No word replaces another: "raises" is not "lowers". Words of the object's own name are
+ignored, because a description may repeat it where the text says "it". docs/benchmarks.md has the measurement.
 """
 
 import re
@@ -18,8 +18,8 @@ from whence.text.content_words import words
 SHARED = 0.6
 """Minimum share of the description's content words that the sentence has."""
 _FEWEST = 3
-"""Words of a description. Fewer say too little to tell where they come from."""
-# Words that deny a sentence or leave it open.
+"""Minimum number of words of a description. A shorter one does not identify its source."""
+# Negations and qualifiers.
 _NOT = re.compile(
     r"\b(?:no|not|never|none|nor|neither|nobody|nothing|without|cannot|hardly|almost|nearly|fail(?:s|ed)?|lack(?:s|ed)?|lost|"
     r"den(?:y|ies|ied)|refuse[sd]?|(?-i:may)|might|could|would|should|used to|former(?:ly)?|(?:less|more) than|"
@@ -36,7 +36,7 @@ class Sentences:
         self._text = text
 
     def find(self, description: str, *, about: str) -> Sentence | None:
-        """The sentence that shares most words with the description. `about` is the name of its object."""
+        """The sentence that shares the most words with the description. `about` is the name of its object."""
         content = frozenset(words(description)) - frozenset(words(about))
         enough = SHARED * len(content)
         if (
@@ -56,12 +56,12 @@ class Sentences:
         return max(fitting, key=lambda each: each[0])[1] if fitting else None
 
     def around(self, start: int, end: int) -> tuple[int, int]:
-        """The start and end of the sentences that have these words."""
+        """The start and end of the sentences that contain this span."""
         inside = [each for each in self.all if each.start_offset < end and start < each.end_offset]
         return (inside[0].start_offset, inside[-1].end_offset) if inside else (start, end)
 
     def deny(self, start: int, end: int) -> bool:
-        """Whether the sentence of these words has a negation or a condition outside them."""
+        """Whether the sentence that contains this span has a negation or a condition outside it."""
         low, high = self.around(start, end)
         around = self._text[low:start], self._text[end:high]
         return any(_NOT.search(part) or _IF.search(part) for part in around)
@@ -92,7 +92,7 @@ def names(text: str) -> list[str]:
 
 
 def _agree(description: str, sentence: str, own: Collection[str]) -> bool:
-    """Whether both have as many negations, their names and figures in the same order, and no word for another."""
+    """Whether both have the same number of negations, names and figures in the same order, and no word replaced by another."""
     if len(_NOT.findall(description)) != len(_NOT.findall(sentence)):
         return False
     named = {*words(" ".join((*names(description), *names(sentence))))}
@@ -125,7 +125,7 @@ def _is_in_order(some: list[str], all_of_them: list[str]) -> bool:
 
 
 def _is_replaced(one: list[str], other: list[str]) -> bool:
-    """Whether a single new word takes the place of others, two passages take each other's place, or most words change places."""
+    """Whether a single new word replaces others, two passages are exchanged, or most words are reordered."""
     compared = SequenceMatcher(None, one, other, autojunk=False)
     changes = compared.get_opcodes()
     pairs = [(one[a:b], other[c:d]) for change, a, b, c, d in changes if change == "replace"]

@@ -30,7 +30,7 @@ _FORMATS = ("date", "date-time", "time", "duration", "email", "hostname", "ipv4"
 """Formats that strict output supports."""
 
 SHOWN_REPLY = 4_000
-"""Characters of an unreadable reply that the model is shown again."""
+"""Maximum characters of an unreadable reply that is shown to the model again."""
 
 
 class PromptMessage(TypedDict):
@@ -80,7 +80,7 @@ class Fit:
     mark: str
     """Separates document text from the prompt's own lines."""
     left_out: tuple[UUID, ...]
-    """Chunks and objects for which there was no room."""
+    """Labels of chunks and objects that did not fit."""
 
 
 def fit(
@@ -242,7 +242,7 @@ def _describe(description: str) -> str:
 def reply_schema(schema: Schema, existing: Iterable[KnownObject]) -> JSONSchema:
     """JSON Schema of the reply within the limits of strict output: no other properties, all required, null for none.
 
-    Each type has its own form. `id` is that of an existing object of the type, or null for a new object. Properties outside the
+    Each type has its own form. `id` is the id of an existing object of the type, or null for a new object. Properties outside the
     schema go into `extra`, a list of names and values.
     """
     ids: dict[str, list[str]] = {}
@@ -325,4 +325,4 @@ def _closed(properties: JSONSchema) -> JSONSchema:
 
 _SCALAR: JSONSchema = {"type": ["string", "number", "boolean"]}
 _PAIRS: JSONSchema = {"type": "array", "items": _closed({"name": {"type": "string"}, "value": _SCALAR})}
-"""Names and values, where names are not declared."""
+"""A list of names and values, for properties that are not declared."""

@@ -1,4 +1,4 @@
-"""JSON Schema -> Property. Keywords that guide the reading of values become fields; the others are kept verbatim."""
+"""Converts JSON Schema to `Property`. Keywords that guide the reading of values become fields; the others are kept verbatim."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -42,7 +42,7 @@ _ANNOTATIONS = (
     *("nullable", "$comment", "$schema", "$id", "$anchor", "$defs", "definitions"),
 )
 _NULLABLE = ("description", "enum", "format", "merge", "properties", "renamed_from", "required")
-"""Keywords that may be null, which means that they are absent."""
+"""Keywords that may be null, which means absent."""
 
 
 def wrong(path: str, provided: Any, expected: str) -> InvalidSchema:
@@ -52,7 +52,9 @@ def wrong(path: str, provided: Any, expected: str) -> InvalidSchema:
 def read_named(
     given: Mapping[str, Any], path: str, read: Callable[[Any, str], _Element]
 ) -> dict[str, _Element]:
-    """Reads types or properties. Refuses bad and duplicate names, and a `renamed_from` that is in use or shared."""
+    """Reads types or properties. Refuses invalid and duplicate names, and a `renamed_from` that is still in use or given
+    twice.
+    """
     seen: dict[str, str] = {}
     for name in given:
         if not _NAME.fullmatch(name) or len(name) > MAX_NAME:

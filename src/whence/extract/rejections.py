@@ -25,23 +25,23 @@ Reason = Literal[
 ]
 
 MODEL = "the model"
-"""The origin of a value that is in no text."""
+"""The origin given for a value that is in no text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
     where: str
-    """The place in the reply: `objects[3].priority`."""
+    """The path in the reply: `objects[3].priority`."""
     reason: Reason
     message: str
     count: int = 1
-    """Number of items at that place."""
+    """Number of items at that path."""
     item: Any = None
-    """The rejected part as given, if it is no proposal."""
+    """The rejected part as given, if it is not a proposal."""
 
 
 class Rejected(Exception):
-    """A proposal, or a property of one, is rejected."""
+    """Raised to reject a proposal or one of its properties."""
 
     def __init__(self, reason: Reason, message: str) -> None:
         self.reason: Reason = reason
@@ -53,7 +53,7 @@ class Rejected(Exception):
 
 
 def unsaid(who: str, what: str = "so") -> Rejected:
-    """`who` has it instead of the primary chunk: a part of the context, or only the model."""
+    """A rejection because the primary chunk does not state `what`. `who` does: a part of the context, or only the model."""
     return Rejected(
         "ungrounded" if who == MODEL else "context_only",
         f"only {who} says {what}; the primary chunk does not",

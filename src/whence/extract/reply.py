@@ -21,7 +21,7 @@ from whence.text.names import display_name
 from whence.text.prompt_escaping import MASKS, restore_brackets
 
 MAX_REPLY = 1_000_000
-"""In characters."""
+"""Maximum length of a reply, in characters."""
 MAX_OBJECTS = 200
 MAX_RELATIONSHIPS = 400
 MAX_PROPERTIES = 100
@@ -40,7 +40,7 @@ _OPENED = re.compile(r'\{\s*(?:"|\Z)|\[\s*(?:\{|\Z)')
 _CLOSED = re.compile(r"[\]}]\s*(?:```|~~~)?\s*\Z")
 _INSIDE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\Z))|,(?=\s*[\]}])', re.DOTALL)
-# Open brackets where proposals may begin: none, a list, the whole reply, or one of its two lists.
+# Sequences of open brackets inside which proposals may begin: none, a list, the whole reply, or one of its two lists.
 _READ_IN: tuple[list[str], ...] = ([], ["["], ["{"], ["{", "["])
 # Open brackets around the items of a list.
 _ITEM_OF: tuple[list[str], ...] = (["["], ["{", "["])
@@ -48,7 +48,7 @@ _FROM_TO = frozenset(("type", "from", "to"))
 _SHOWN = 100
 """Characters shown of an object that is not JSON."""
 _LONGEST_NUMBER = 300
-"""Digits. Python refuses to parse much longer numbers, and with them the JSON around them."""
+"""Maximum number of digits. Python refuses to parse JSON with much longer numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class ObjectProposal:
     """A new object, or new properties of a known one if it has an `id`. Nothing in it is checked yet."""
 
     where: str
-    """Its place in the reply: `objects[3]`."""
+    """Its path in the reply: `objects[3]`."""
     id: str | None = None
     type: str | None = None
     name: str | None = None
@@ -86,9 +86,9 @@ class ExtractionReply:
     objects: tuple[ObjectProposal, ...] = ()
     relationships: tuple[RelationshipProposal, ...] = ()
     dropped: tuple[Rejection, ...] = ()
-    """Parts that are no proposals, and `cut_off` at the end of a truncated reply."""
+    """Parts that are not proposals, and `cut_off` for a truncated reply."""
     is_cut: bool = False
-    """The reply ends in the middle of a proposal."""
+    """Whether the reply ends in the middle of a proposal."""
 
 
 _Proposal = TypeVar("_Proposal", ObjectProposal, RelationshipProposal)
@@ -96,7 +96,7 @@ _Placed = TypeVar("_Placed", ObjectProposal, RelationshipProposal, Rejection)
 
 
 class _WrongShape(ValueError):
-    """The message names the fault."""
+    """Raised with the fault as its message."""
 
 
 def read_reply(text: str) -> ExtractionReply:
@@ -153,7 +153,7 @@ class _Reader:
     def __init__(self) -> None:
         self.is_usable = False
         self.is_open = False
-        """The text ended inside JSON."""
+        """Whether the text ended inside JSON."""
         self._items: dict[str, list[Any]] = {"objects": [], "relationships": []}
         self._dropped: list[Rejection] = []
         self._cut_off: list[Rejection] = []
@@ -276,7 +276,7 @@ class _Reader:
         known = ["id", "type", "source", "target"]
         for key, other in (("source", "from"), ("target", "to")):
             words[key] = _end(item, key) or ""
-            if not words[key]:  # else `other` is a property
+            if not words[key]:  # otherwise `other` is a property
                 words[key] = _end(item, other) or ""
                 known.append(other)
         missing = [key for key, word in words.items() if not word]

@@ -1,7 +1,7 @@
-"""Decides whether a sentence states a known value as the sentence does that it was claimed from. Pure.
+"""Decides whether a sentence states a known value in the same way as the sentence from which it was claimed. Pure.
 
 The sentence names the object, or has a word of the other sentence or of the property's name beside the value; a bare number needs such
-a word in any case. Words before the object's name must not change who is meant ("a rival of York"), nor who says so ("It is a myth
+a word in any case. Words before the object's name must not change the subject ("a rival of York") or the truth ("It is a myth
 that York ..."). docs/benchmarks.md has the measurement.
 """
 
@@ -26,7 +26,7 @@ Place = tuple[int, int]
 
 class Said(NamedTuple):
     sentences: str
-    """Where the value was claimed from, and the other elements of a list."""
+    """The sentence that the value was claimed from, and the other elements of its list."""
     labels: str
     """The names of the property and the type."""
 
@@ -39,7 +39,9 @@ def label(name: str) -> str:
 def is_restated(
     sentence: str, value: Place, names: Sequence[Place], said: Said, *, is_long: bool = False
 ) -> bool:
-    """Whether the sentence states the value alike. `names` are the places of its object's name. A long value speaks for itself."""
+    """Whether the sentence states the value in the same way. `names` are the places of its object's name. A long value needs no
+    further evidence.
+    """
     known = _keys(said.sentences) | _keys(said.labels)
     own = [value, *names]
     first = min(own)[0]
@@ -67,7 +69,9 @@ def _is_joined(
     known: set[str],
     said: str,
 ) -> bool:
-    """Whether the words between name and value fit: known ones for a number, and for a name not the same in another order."""
+    """Whether the words between name and value fit. A number needs words of the known sentence; for a name, they must not be the
+    same words in another order.
+    """
     name = min(names, key=lambda each: abs(each[0] - value[0]))
     (_, low), (high, _) = sorted((name, value))
     between = {each.key for each in near if low <= each.start < high}

@@ -47,7 +47,7 @@ from whence.store import Store
 log = logging.getLogger("whence.extract")
 
 MOST_IN_A_ROW = 3
-"""Tolerated refusals or timeouts in a row. More of them mean that the endpoint is at fault, not the chunks."""
+"""Maximum refusals or timeouts in a row. Beyond that, the endpoint is at fault, not the chunks."""
 _HEAD_START = 0.03
 """Seconds to build and send a prompt before the lookup of the next chunk starts."""
 _SHOWN_FAILURES = 20
@@ -105,13 +105,13 @@ class _Steps:
     extractor: Extractor
     options: ContextOptions
     is_lenient: bool
-    """The project keeps specific values that are in no text."""
+    """Whether the project keeps specific values that are in no text."""
     total: int = 0
     tally: Tally = field(default_factory=Tally)
     refusals: int = 0
-    """Chunks in a row that the endpoint refused."""
+    """Number of chunks in a row that the endpoint refused."""
     timeouts: int = 0
-    """Chunks in a row that timed out, including those at the end of the previous try."""
+    """Number of chunks in a row that timed out, including those at the end of the previous try."""
     changed: frozenset[UUID] = frozenset()
     """Objects written with the last chunk. The lookup ahead for the next chunk may have missed them."""
     ready: "_Ready | None" = None
@@ -157,7 +157,7 @@ class _Steps:
         await self.run.at("extracting", done=self.tally.done, total=self.total)
 
     async def _count_chunks(self) -> Tally:
-        """Chunks from the ledger, tokens from the job's config: tokens stay counted when a chunk is read again."""
+        """Counts chunks from the ledger and tokens from the job's config, which keeps them when a chunk is read again."""
         counts = await self.of.store.graph.ledger.counts(self.job.project_id, self.job.id)
         noted = self.job.config.get("extraction", {})
         return Tally(
@@ -211,7 +211,7 @@ class _Steps:
         return await self.extractor.read(question, usage)
 
     async def _look_ahead(self, reading: asyncio.Future[ReadReply], *, after: int) -> Surroundings | None:
-        """Looks up the next chunk after the prompt is sent: everything waits for the model, so its request goes first."""
+        """Looks up the next chunk after the prompt is sent. The request goes first, because everything waits for the model."""
         await asyncio.wait([reading], timeout=_HEAD_START)
         return await self._next(after=after)
 
@@ -292,7 +292,8 @@ class _Steps:
             AsyncExitStack() as until_committed,
         ):
             tx = await until_committed.enter_async_context(self.of.store.transaction())
-            await tx.projects.keep(written.project_id)  # before the job, in the order of a project's deletion
+            # The project is locked before the job, as in the deletion of a project.
+            await tx.projects.keep(written.project_id)
             done, total, noted = tally.done, max(self.total, tally.done), self._describe_progress(tally)
             await self.run.at("extracting", by=tx.jobs.progress, done=done, total=total, noted=noted)
             made = await tx.graph.write_chunk(written)
@@ -386,5 +387,7 @@ def _require_space(space: EmbeddingSpace | None) -> EmbeddingSpace:
 
 
 def _result_so_far(following: asyncio.Future[Surroundings | None]) -> Surroundings | None:
-    """The result if it is ready: a transaction must not wait for it. An exception is raised later, where it is awaited."""
+    """The result if it is ready, because a transaction must not wait for it. An exception is raised later, where the result is
+    awaited.
+    """
     return following.result() if following.done() and following.exception() is None else None

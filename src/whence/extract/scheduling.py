@@ -1,4 +1,4 @@
-"""Queues extraction jobs: after an ingest, on request, or after a schema change. Says beforehand what that would cost."""
+"""Queues extraction jobs: after an ingest, on request, or after a schema change. Estimates their cost."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,9 +27,9 @@ Scope = Literal["stale", "all"]
 SCOPES: tuple[Scope, ...] = ("stale", "all")
 
 _CHARACTERS = 3.5
-"""Characters per token, roughly."""
+"""Approximate number of characters per token."""
 _OBJECT = 60
-"""Tokens of an object in a prompt or a reply, for ordinary documents."""
+"""Approximate tokens of an object in a prompt or a reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ NUMBER_KEYWORDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
 MAX_NAME = 100
 """Maximum length of the name of a type or a property, and of a value of `enum`."""
 MAX_PROPERTIES = 100
-"""Per type, and per nested object."""
+"""Maximum number of properties per type and per nested object."""
 MAX_CHOICES = 100
 MAX_DESCRIPTION = 2_000
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -31,7 +31,7 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 RESERVED = frozenset({"id", "type", "extra", "properties"})
 """Names that the reply format itself uses."""
 DATE_FORMATS = ("date", "date-time")
-"""Formats whose texts are parsed as dates in any notation."""
+"""Formats whose values are parsed as dates in any notation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +45,9 @@ class Property:
     """The allowed values; empty for any value of the type."""
     description: str = ""
     items: "Property | None" = None
-    """The items of an array; None for anything."""
+    """The definition of an array's items; None for any."""
     properties: Mapping[str, "Property"] = field(default_factory=dict)
-    """The fields of an object; empty for any."""
+    """The fields of an object; empty if any are allowed."""
     required: tuple[str, ...] = ()
     """The required fields of an object."""
     keywords: Mapping[str, Any] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class Property:
     """The alternatives a value is read as, in order, if `type` is None. Derived from the keywords."""
     renamed_from: str | None = None
     merge: Merge = "accumulate"
-    """Whether lists of several chunks accumulate, or the newest list replaces the others."""
+    """Whether lists of several chunks accumulate or the newest list replaces the others."""
 
     @property
     def choices(self) -> tuple[Choice, ...]:
@@ -103,7 +103,7 @@ class SchemaType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectType(SchemaType):
-    """Its `properties` are all but the name."""
+    """A type of objects. `properties` are all properties except the name."""
 
     name: Property = field(default_factory=Property)
     """Describes the name, which every object has."""

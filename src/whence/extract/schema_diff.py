@@ -19,7 +19,7 @@ class Element:
     kind: Kind
     name: str
     type: str | None = None
-    """The type that a property belongs to, by its name in the newer version if it has one."""
+    """The type that a property belongs to, by its name in the newer version if it is there."""
     was: str | None = None
     """The old name of a renamed element."""
 
@@ -37,7 +37,7 @@ class Diff:
     renamed: tuple[Element, ...] = ()
     changed: tuple[Element, ...] = ()
     remerged: tuple[Element, ...] = ()
-    """Lists that are merged in another way."""
+    """Lists whose way of merging changed."""
 
     def body(self) -> dict[str, Any]:
         return {part.name: [element.body() for element in getattr(self, part.name)] for part in fields(self)}
@@ -77,7 +77,7 @@ def diff(*versions: Schema) -> Diff:
 
 
 def needs_model(change: Diff) -> bool:
-    """Whether chunks must be read again. Elements that were removed, renamed or only merged in another way need no model."""
+    """Whether chunks must be read again. Elements that were only removed, renamed or merged differently need no model."""
     return bool(change.added or change.changed)
 
 
@@ -122,7 +122,7 @@ def _find_undoubted_renames(
     new: Mapping[Element, SchemaType | Property],
     previous: Mapping[Element, Element],
 ) -> dict[Element, Element]:
-    """Renames without declaration: a type lost one property and got one, both with the same definition and description.
+    """Renames without declaration: a type lost one property and gained one with the same definition and description.
 
     Anything less would be a guess.
     """
@@ -145,7 +145,7 @@ def _describe(
 ) -> object:
     """An element for comparison, a type without its properties.
 
-    Ends have their newer names, because a renamed type is still the same end. Removed types are left out.
+    Ends have their newer names, because a renamed type is the same end. Removed types are left out.
     """
     element, owner = elements[each], _owner(each)
     if isinstance(element, Property):

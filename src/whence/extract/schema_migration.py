@@ -1,4 +1,4 @@
-"""Adapts the graph to a newer schema without a model, where elements were only removed or renamed.
+"""Adapts the graph to a newer schema without a model, if elements were only removed or renamed.
 
 Versions are applied in order, each to the claims of older versions. A renamed claim counts as extracted under the version that
 renamed it. Applying a version twice, or resuming after a crash, gives the same result.
@@ -11,6 +11,7 @@ from uuid import UUID
 
 from whence.chunk_findings import ChunkExtraction
 from whence.errors import ChunkNotFound
+from whence.extract.default_schema import DEFAULT_SCHEMA
 from whence.extract.schema import Schema
 from whence.extract.schema_diff import Diff, diff, needs_model
 from whence.extract.schema_reading import read_schema
@@ -21,7 +22,7 @@ from whence.store.graph.ledger import StaleChunk
 from whence.store.graph.schema_moves import Move, PropertyMove, RelationshipMove, TypeMove
 
 _ALL = 10**9
-"""More chunks than a document can have."""
+"""A number of chunks that no document reaches."""
 
 
 async def versions_between(store: Store, project_id: UUID, first: int, last: int) -> dict[int, Schema]:
@@ -34,6 +35,16 @@ async def changes_between(store: Store, project_id: UUID, old: int, new: int) ->
     """The changes from `old` to `new`. `old` may be the newer version."""
     versions = await versions_between(store, project_id, min(old, new), max(old, new))
     return diff(*(versions[number] for number in sorted(versions, reverse=new < old)))
+
+
+async def changes_since(
+    store: Store, project_id: UUID, old: int | None, current: int | None, draft: Schema
+) -> Diff:
+    """The changes from version `old` over the `current` one to a draft; without a version, from the default schema."""
+    if old is None:
+        return diff(read_schema(DEFAULT_SCHEMA.body), draft)
+    versions = await versions_between(store, project_id, old, current or old)
+    return diff(*versions.values(), draft)
 
 
 async def carry_over(run: Run, number: int) -> None:
@@ -80,7 +91,7 @@ def plan_moves(versions: Mapping[int, Schema], older: int, newer: int) -> list[M
         for each in gone
         if each.kind == "property" and each.type
     ]
-    # One move for each type of relationship, also if both the type and its properties change.
+    # One move per relationship type, also if both the type and its properties change.
     fields = [each for each in gone if each.kind == "relationship_property" and each.type]
     renamed = {each.name for each in change.renamed if each.kind == "relationship_type"}
     relationships: list[Move] = [
@@ -111,7 +122,7 @@ def plan_moves(versions: Mapping[int, Schema], older: int, newer: int) -> list[M
 
 
 async def _count_as_read(run: Run, chunk: StaleChunk, number: int) -> None:
-    """Counts the chunk's claims as extracted under the newer schema, which looks for nothing else in it."""
+    """Counts the chunk's claims as extracted under the newer schema, which adds nothing to look for."""
     reason = f"As read under {chunk['schema_version']}: what it gave was only removed or renamed since"
     read = ChunkExtraction(
         project_id=run.job.project_id,

@@ -1,4 +1,4 @@
-"""JSON -> Schema. Raises InvalidSchema with the path, the value given and the value expected.
+"""Converts JSON to `Schema`. Raises `InvalidSchema` with the path, the given value and the expected one.
 
     {"object_types": {"Requirement": {"description": "…",
                                       "properties": {"priority": {"type": "string", "enum": ["low", "high"]}},
@@ -38,7 +38,7 @@ from whence.extract.schema import (
 )
 
 MAX_TYPES = 100
-"""Object types, and as many relationship types."""
+"""Maximum number of object types, and of relationship types."""
 MAX_BODY = 64_000
 """Maximum length of the schema in characters, since it is part of every prompt."""
 MAX_LEVELS = 40
@@ -79,7 +79,7 @@ _FORM = _closed(
         },
     }
 )
-"""JSON Schema of a schema, but for the definitions of properties."""
+"""JSON Schema of a schema, except the definitions of properties."""
 
 
 def read_schema(body: Any) -> Schema:
@@ -157,7 +157,7 @@ def _require_moderate(schema: Schema) -> None:
         (_count(parts, "properties", dict), 1_000, "properties in all"),
         (_count(parts, "enum", list), 500, "values of enum in all"),
         (len(canonical_json(schema.body)), MAX_BODY, "characters"),
-        # Each is compiled.
+        # Limited, because each pattern is compiled.
         (_count(parts, "pattern", str) + _count(parts, "patternProperties", dict), 100, "patterns in all"),
     ):
         if count > most:

@@ -1,4 +1,4 @@
-"""Decides whether a value shows which text it came from. Pure."""
+"""Decides whether a value is specific enough to identify its source text. Pure."""
 
 import re
 from typing import Any
@@ -9,12 +9,12 @@ from whence.text.names import fold
 from whence.text.word_lists import SMALL, TENS
 
 FEWEST_WORDS = 3
-"""This many words do not match by chance."""
+"""Number of words that do not match by chance."""
 _NUMBERS = frozenset((*SMALL[1:], *TENS, "hundred", "thousand", "million", "billion"))
 
 
 def is_specific(value: Any, said: str) -> bool:
-    """Whether the value shows which text it came from: a number, a name, or three or more words.
+    """Whether the value identifies its source text: a number, a name, or three or more words.
 
     "45 minutes", "two weeks", "Jane Doe" and "valid for all users" are specific. "high", "7" and "identity provider" may occur in
     a text by chance. `said` is the wording in the text: two capitalised words there are a name.
@@ -26,7 +26,7 @@ def is_specific(value: Any, said: str) -> bool:
 
 
 def is_distinctive(value: Any) -> bool:
-    """Whether the value has several words or a digit, and is no small number. Anything less is never specific."""
+    """Whether the value has several words or a digit and is not a small number. No other value is specific."""
     text = str(value)
     return not is_small_number(value) and (len(text.split()) > 1 or _has_digit(text) or is_phrase(text))
 

@@ -21,7 +21,7 @@ Place = tuple[int, int]
 
 
 class Subjects:
-    """`objects` are those that the sentences may be about."""
+    """Finds the subjects of sentences. `objects` are the candidates."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Subjects:
         self._sides: dict[str, tuple[list[Place], list[Place]]] = {}
 
     def is_about_another(self, start: int, of: str) -> bool:
-        """Whether the words at this place are about an object of the same type, and not about the one named `of`.
+        """Whether the words at this place are about another object of the same type, and not about the one named `of`.
 
         A name counts if it precedes the words in their sentence. Without one, the sentence before decides.
         """
@@ -53,7 +53,8 @@ class Subjects:
         return before is not None and not _any(own, *before) and _any(others, *before)
 
     def is_about(self, start: int, end: int, of: str, label: str) -> bool | None:
-        """Whether the words are about the object; None if no name is near. `label`, the name of a property, is no name.
+        """Whether the words are about the object; None if no name is near. `label`, the name of a property, is not taken for a
+        name.
 
         If their sentence also names others of the type, the last name before the words counts.
         """
@@ -75,14 +76,14 @@ class Subjects:
         return None
 
     def names_in(self, low: int, high: int, of: str) -> list[Place]:
-        """The places of the object's name between two offsets. A part of a longer name is another name."""
+        """The places of the object's name between two offsets. A part of a longer name does not count."""
         return [each for each in self._whole(of) if low <= each[0] < high]
 
     def _whole(self, of: str) -> list[Place]:
         return [each for each in self._find_sides(of)[0] if self._text.is_whole_name(*each)]
 
     def _find_sides(self, of: str) -> tuple[list[Place], list[Place]]:
-        """The places of the object, and of the others of its type."""
+        """The places of the object's name, and of other names of its type."""
         if of not in self._sides:
             key = name_key(of)
             selves = [each for each in self._objects if name_key(each.name) == key]
@@ -129,7 +130,7 @@ class Subjects:
         return max(0, bisect_right(self._sentences, place, key=lambda each: each[0]) - 1)
 
     def _before(self, index: int) -> Place | None:
-        """The sentence that this one may continue."""
+        """Index of the sentence that this one may continue."""
         if index == 0:
             return None
         low, high = self._sentences[index - 1]
@@ -142,7 +143,7 @@ def _any(places: Iterable[Place], low: int, high: int) -> bool:
 
 
 def _outside(places: list[Place], others: list[Place], *, but_equal: bool = False) -> list[Place]:
-    """Without places inside others: "Target" in "Target Field"."""
+    """The places that are not inside others: not "Target" in "Target Field"."""
     return [
         (start, end)
         for start, end in places

@@ -17,9 +17,9 @@ from whence.models import GraphObject, grounded
 MAX_TEXT = 2_000
 """Maximum length of an object's text for embedding, in characters."""
 MOST = 20
-"""Rejections stored per chunk. More would show nothing new."""
+"""Maximum rejections stored per chunk. More would show nothing new."""
 LONGEST = 300
-"""Characters stored of each text of a rejection."""
+"""Maximum characters stored of each text of a rejection."""
 
 
 def texts_of(found: Sequence[FoundObject], known: Sequence[KnownObject]) -> dict[Ref, str]:
@@ -43,7 +43,7 @@ def texts_of(found: Sequence[FoundObject], known: Sequence[KnownObject]) -> dict
 
 
 def _with(before: Any, value: Any) -> Any:
-    """The value with the elements that a list had before."""
+    """The value; a list with the elements that it had before."""
     return accumulate(before, value) if isinstance(before, list) and isinstance(value, list) else value
 
 
@@ -101,7 +101,7 @@ def _as_json(value: Any) -> str | None:
         return None
     try:
         return _shorten(json.dumps(value, ensure_ascii=False))
-    except RecursionError:  # nested too deep for Python, and of no use to a reader
+    except RecursionError:  # nested too deeply for Python, and of no use to a reader
         return None
 
 

@@ -38,7 +38,7 @@ _NAME = re.compile(r"(?=.*[^\W_])[^\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _OWN = frozenset(identifier_key(name) for name in (*RESERVED, "name"))
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,18})(?:\.\d{1,18})?", re.ASCII)
 _EXACT = 2**53
-"""Above this, floats cannot represent every integer."""
+"""Largest integer below which floats represent every integer."""
 _FINITE = int(sys.float_info.max)
 _DATES: Mapping[str | None, tuple[Callable[[str], date | None], str]] = {
     "date": (read_date, "a date such as 2024-01-15"),
@@ -48,7 +48,7 @@ _TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 
 
 class WrongValue(ValueError):
-    """The message names the expected form."""
+    """Raised with the expected form as its message."""
 
 
 def is_nothing(value: Any) -> bool:
@@ -266,7 +266,9 @@ _READERS: Mapping[PropertyType, Callable[[Any, Property], Any]] = {
 def fit_properties(
     given: Mapping[str, Any], kind: SchemaType, *, where: str, in_use: Iterable[str] = ()
 ) -> tuple[dict[str, Any], list[Rejection]]:
-    """`in_use` are names outside the schema that the object already has; they keep their spelling."""
+    """Fits all properties of a proposal. `in_use` are names outside the schema that the object already has; they keep their
+    spelling.
+    """
     names = (*kind.properties, *in_use)
     properties: dict[str, Any] = {}
     rejections: list[Rejection] = []
@@ -286,7 +288,7 @@ def fit_properties(
 
 
 def fit_property(name: str, value: Any, kind: SchemaType) -> Any:
-    """The value as the schema types it. Raises `WrongValue`, or `Rejected` if there can be no such property."""
+    """The value as the schema types it. Raises `WrongValue`, or `Rejected` if the schema does not allow the property."""
     _require_allowed(name, kind)
     return fitted(value, kind.properties.get(name))
 

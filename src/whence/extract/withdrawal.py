@@ -1,4 +1,4 @@
-"""Finds the earlier claims of a chunk that do not hold: a new reading left them out, and the text does not have them. Pure."""
+"""Finds the earlier claims of a chunk to withdraw: the new reading left them out, and the text does not contain them. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ def withdraw(
     evidence: ChunkEvidence,
     mentions: Mentions,
 ) -> tuple[ClaimKey, ...]:
-    """The earlier claims about seen objects that the reply neither replaces nor repeats, and that the text does not have."""
+    """The earlier claims about seen objects that the reply neither replaces nor repeats and the text does not contain."""
     given = {(ref, name) for ref, each in found.items() for name in each.properties}
     by_id = {each.id: each for each in seen}
 
@@ -51,10 +51,10 @@ def withdraw_ties(
     evidence: ChunkEvidence,
     mentions: Mentions,
 ) -> tuple[TieKey, ...]:
-    """The earlier relationships of seen objects that the reply does not repeat, and that the text does not have.
+    """The earlier relationships of seen objects that the reply does not repeat and the text does not state.
 
-    The text has a relationship if it has its quote, unless the quote is only the two names. It also has it if it mentions both ends and
-    has the words of its type.
+    The text states a relationship if it contains its quote, unless the quote is only the two names, or if it mentions both ends
+    and contains the words of its type.
     """
     by_id = {each.id: each for each in seen}
 
@@ -86,7 +86,7 @@ def _says_more(tie: EarlierTie) -> bool:
 
 
 def _is_end(ref: Ref, *same_as: object) -> bool:
-    """Whether it is one of these ids, or a new object of this name, the last of them."""
+    """Whether the reference is one of these ids, or a new object with the last of them as its name."""
     *ids, name = same_as
     return ref in ids or (isinstance(ref, tuple) and ref[1] == name_key(str(name)))
 

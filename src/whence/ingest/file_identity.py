@@ -78,14 +78,14 @@ def _free(
 
 
 def _take(candidates: list[Placed], origin: str) -> Placed:
-    """Remove and return the one whose path ends most like this one, the first of several."""
-    found = max(candidates, key=lambda one: _common_end(one.origin, origin))
+    """Remove and return the candidate whose path shares the longest end with this one, the first of several."""
+    found = max(candidates, key=lambda one: _count_common_end(one.origin, origin))
     candidates.remove(found)
     return found
 
 
-def _common_end(one: str, other: str) -> int:
-    """Number of parts at the end of both paths that are the same."""
+def _count_common_end(one: str, other: str) -> int:
+    """Number of equal parts at the end of both paths."""
     pairs = zip(reversed(one.split("/")), reversed(other.split("/")), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 

@@ -1,4 +1,6 @@
-"""Temporary files for uploads. Bytes go to disk and are counted and hashed on the way: no upload is whole in memory."""
+"""Temporary files for uploads. Bytes are counted and hashed while they are written to disk, so that no upload is in memory as a
+whole.
+"""
 
 import asyncio
 import hashlib
@@ -63,7 +65,7 @@ class IncomingFile:
             with self.path.open("rb") as file:
                 return file.read(size)
         except OSError as exc:
-            raise _not_kept(exc) from exc
+            raise _make_storage_error(exc) from exc
 
     def _flush(self) -> None:
         part, self._buffer = self._buffer, bytearray()
@@ -72,7 +74,7 @@ class IncomingFile:
             with self.path.open("ab") as file:
                 file.write(part)
         except OSError as exc:
-            raise _not_kept(exc) from exc
+            raise _make_storage_error(exc) from exc
 
 
 class Inbox:
@@ -91,7 +93,7 @@ class Inbox:
             os.close(descriptor)
             path = Path(name)
         except OSError as exc:
-            raise _not_kept(exc) from exc
+            raise _make_storage_error(exc) from exc
         try:
             yield IncomingFile(path, limit=self.limit if limit is None else limit)
         finally:
@@ -114,5 +116,5 @@ class Inbox:
                     path.unlink()
 
 
-def _not_kept(exc: OSError) -> StorageUnavailable:
+def _make_storage_error(exc: OSError) -> StorageUnavailable:
     return StorageUnavailable(f"The file cannot be kept: {exc.strerror}")

@@ -1,4 +1,4 @@
-"""The `config` of a document's job: which original to read and how to chunk it; its receipt. Pure."""
+"""The `config` of a document's job (the original and its chunking), and the receipt. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -89,7 +89,7 @@ def original_of(job: Job) -> Original:
 
 
 def is_copy(job: Job) -> bool:
-    """Whether the original was brought by another document: one with the same bytes, and perhaps with the same chunks."""
+    """Whether another document brought the original: one with the same bytes, and perhaps the same chunks."""
     return original_of(job).key.split("/")[1] != str(job.document_id)
 
 

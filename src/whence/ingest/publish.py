@@ -67,9 +67,9 @@ async def publish(store: Store, run: Run, version: Version, orders: Orders) -> t
         await tx.versions.keep(job.project_id, job.document_id, job_id=job.id)
         await tx.graph.removal.replaced(job.project_id, job.document_id, gone, kept=[*kept])
         await tx.chunks.remove(job.project_id, gone, reason="changed")
-        moved = await asyncio.to_thread(list, _chunks(job, version, held, moment, new=False))
+        moved = await asyncio.to_thread(list, _build_chunks(job, version, held, moment, new=False))
         await tx.chunks.move(job.project_id, moved)
-        await tx.chunks.insert(_chunks(job, version, held, moment, new=True))
+        await tx.chunks.insert(_build_chunks(job, version, held, moment, new=True))
         await _insert_vectors(tx, job, version, held)
         original = original_of(held.job)  # the document may have been renamed since the job began
         await tx.documents.replace(
@@ -99,7 +99,7 @@ def matched(stored: Sequence[Laid], hashes: Sequence[bytes]) -> list[UUID | None
     return [free[content].popleft() if free.get(content) else None for content in hashes]
 
 
-def _chunks(
+def _build_chunks(
     job: Job, version: Version, held: HeldDocument, moment: datetime, *, new: bool
 ) -> Iterator[Chunk]:
     """The new or the reused chunks. A generator, because all of them take as much memory as the text."""
@@ -122,7 +122,7 @@ def _chunks(
                 source_page=page_at(parsed.pages, chunk.start_offset),
                 token_count=counts.get(content),
                 table_head=head,
-                confidence=_confidence(scanned, chunk),
+                confidence=_find_confidence(scanned, chunk),
             ),
             created_at=moment,
         )
@@ -131,8 +131,8 @@ def _chunks(
     )
 
 
-def _confidence(scanned: Sequence[Page], chunk: ChunkResult) -> float | None:
-    """The lowest of the recognised pages that the chunk is on; None if there are none."""
+def _find_confidence(scanned: Sequence[Page], chunk: ChunkResult) -> float | None:
+    """The lowest confidence of the chunk's recognised pages; None if there are none."""
     on = (page for page in scanned if page.start < chunk.end_offset and chunk.start_offset < page.end)
     return min((page.confidence for page in on if page.confidence is not None), default=None)
 

@@ -74,12 +74,12 @@ class Receiver:
         name = clean_name(name)
         if twin := await self.store.documents.same(project_id, file.sha256, name=name, origin=origin):
             with suppress(DocumentNotFound):  # deleted meanwhile, so the file is new
-                await self._replace_missing(twin, file)
-                return await self._again(twin, name, chunking, metadata)
+                await self._mend_original(twin, file)
+                return await self._receive_again(twin, name, chunking, metadata)
         document_id = new_id()
-        shared = await self._shared_key(project_id, file.sha256)
-        key = shared or _new_key(project_id, document_id)
-        original = _original(file, name, key, origin)
+        shared = await self._find_shared_key(project_id, file)
+        key = shared or _make_key(project_id, document_id)
+        original = _build_original(file, name, key, origin)
         job = job_of(project_id, document_id, original, chunking)
         if shared is None:
             await self._keep(key, file)
@@ -98,7 +98,7 @@ class Receiver:
         await self.storage.discard(project_id, [key])
         if twin := await self.store.documents.same(project_id, file.sha256, name=name, origin=origin):
             with suppress(DocumentNotFound):
-                return await self._again(twin, name, chunking, metadata)
+                return await self._receive_again(twin, name, chunking, metadata)
         raise Conflict("The same file was deleted while it came in; send it again")
 
     async def _begin(self, document: Document, job: Job, *, shared: bool) -> bool:
@@ -136,13 +136,13 @@ class Receiver:
         self, document: Document, file: IncomingFile | None, name: str | None, chunking: Chunking | None
     ) -> Receipt:
         if file is not None:
-            await self._replace_missing(document, file)
-        last = await self._current_job(document)
+            await self._mend_original(document, file)
+        last = await self._find_current_job(document)
         wanted = chunking or chunking_of(last)
         known = known_originals(document, last)
-        shared = await self._shared_key(document.project_id, file.sha256) if file is not None else None
-        key = shared or _new_key(document.project_id, document.id)
-        original = await self._new_original(document, known, file, name, key)
+        shared = await self._find_shared_key(document.project_id, file) if file is not None else None
+        key = shared or _make_key(document.project_id, document.id)
+        original = await self._make_original(document, known, file, name, key)
         if last and last.status not in _BROKEN_OFF and is_same_work(last, original, wanted):
             if file and file.fetched:
                 await self._use_validators(document, last, original)
@@ -172,21 +172,24 @@ class Receiver:
         await self.store.inventory.note([key])
         await self.storage.put(key, file.path)
 
-    async def _shared_key(self, project_id: UUID, sha256: bytes) -> str | None:
-        """The key of an original with these bytes that the storage has."""
-        key = await self.store.documents.shared_key(project_id, sha256)
-        return key if key is not None and await self.storage.originals.exists(key) else None
+    async def _find_shared_key(self, project_id: UUID, file: IncomingFile) -> str | None:
+        """The key of an original with these bytes that the storage has undamaged."""
+        key = await self.store.documents.shared_key(project_id, file.sha256)
+        return key if key is not None and await self._is_whole(key, file) else None
 
-    async def _replace_missing(self, document: Document, file: IncomingFile) -> None:
-        """Store the original again if the storage lost it and the file has the same bytes."""
+    async def _is_whole(self, key: str, file: IncomingFile) -> bool:
+        return await self.storage.originals.matches(key, size=file.size, sha256=file.sha256)
+
+    async def _mend_original(self, document: Document, file: IncomingFile) -> None:
+        """Store the original again if the storage lost or damaged it and the file has the same bytes."""
         key = document.original_key
-        if key is None or document.sha256 != file.sha256 or await self.storage.originals.exists(key):
+        if key is None or document.sha256 != file.sha256 or await self._is_whole(key, file):
             return
         async with self.store.transaction(patient=True) as tx:
             # The lock keeps another version from replacing the original.
             if (await tx.documents.lock(document.project_id, document.id)).original_key == key:
                 await self._keep(key, file)
-                log.warning("The original %s was missing; the same file was sent again and replaces it", key)
+                log.warning("The original %s was missing or damaged; the same file was sent again", key)
 
     async def move(
         self, project_id: UUID, places: Mapping[UUID, str | None], *, names: Mapping[str, str]
@@ -213,8 +216,8 @@ class Receiver:
     async def _name_at(self, project_id: UUID, document_id: UUID, name: str) -> str | None:
         """The cleaned name; None if it would change the document's type."""
         document = await self.store.documents.get(document_id, project_id=project_id)
-        known = known_originals(document, await self._current_job(document))
-        named = [await self._named(one, clean_name(name)) for one in known[:1]]
+        known = known_originals(document, await self._find_current_job(document))
+        named = [await self._rename_original(one, clean_name(name)) for one in known[:1]]
         return clean_name(name) if [one.mime for one in named] == [one.mime for one in known[:1]] else None
 
     async def retry(self, job: Job) -> Job:
@@ -232,12 +235,12 @@ class Receiver:
 
     async def chunking(self, document: Document | None, default: Chunking | None = None) -> Chunking:
         """The document's chunking, else `default`."""
-        job = await self._current_job(document) if document else None
+        job = await self._find_current_job(document) if document else None
         return default if default and not job else chunking_of(job)
 
     async def existing(self, document: Document) -> Receipt:
         """Receipt for a stored document, with the job that made its chunks even if a later job failed."""
-        job = await self._current_job(document)
+        job = await self._find_current_job(document)
         if (
             job
             and job.status in _BROKEN_OFF
@@ -261,7 +264,7 @@ class Receiver:
             error=None if job is None else job.error_details,
         )
 
-    async def _again(
+    async def _receive_again(
         self, twin: Document, name: str, chunking: Chunking, metadata: Metadata | None
     ) -> Receipt:
         """Receipt for bytes the project has. Runs a new job if the last one failed, was cancelled or was deleted."""
@@ -272,7 +275,7 @@ class Receiver:
             return await self.update(twin, name=name, chunking=chunking)
         return receipt
 
-    async def _current_job(self, document: Document) -> Job | None:
+    async def _find_current_job(self, document: Document) -> Job | None:
         """Raises `DocumentNotFound` if the document was deleted since it was read."""
         while document.current_job_id is not None:
             try:
@@ -281,7 +284,7 @@ class Receiver:
                 document = await self.store.documents.get(document.id, project_id=document.project_id)
         return None
 
-    async def _new_original(
+    async def _make_original(
         self,
         document: Document,
         known: list[Original],
@@ -292,11 +295,11 @@ class Receiver:
         """A known original with the same bytes, or one for the file at `key`."""
         for one in known:
             if file is None or file.sha256 == one.sha256:
-                named = await self._named(one, clean_name(name) if name else one.name)
+                named = await self._rename_original(one, clean_name(name) if name else one.name)
                 return replace(named, fetched=(file and file.fetched) or one.fetched)
         if file is None:
             raise Conflict("The original of this document was not kept; send the file again")
-        return _original(file, name or document.name, key, document.origin)
+        return _build_original(file, name or document.name, key, document.origin)
 
     async def _use_validators(self, document: Document, job: Job, original: Original) -> None:
         """Store new HTTP validators for unchanged bytes; the next fetch sends them."""
@@ -307,7 +310,7 @@ class Receiver:
             await tx.documents.use_validators(document.project_id, document.id, original)
             await tx.jobs.amend(job, fetched=original.fetched)
 
-    async def _named(self, original: Original, name: str) -> Original:
+    async def _rename_original(self, original: Original, name: str) -> Original:
         """The original under another name, with its type detected again."""
         if name == original.name:
             return original
@@ -351,7 +354,7 @@ async def _share(tx: Store, project_id: UUID, key: str | None) -> None:
 async def _supersede(tx: Store, seen: Document, job: Job, last: Job | None) -> None:
     """Replace the document's open jobs with this one. Raises `_Changed` if the document changed since it was read."""
     document = await tx.documents.lock(seen.project_id, seen.id)
-    if _state(document) != _state(seen):
+    if _get_state(document) != _get_state(seen):
         raise _Changed
     stopped = await tx.jobs.supersede(document.project_id, document.id)
     if "extraction" in stopped or (last and last.status in OPEN and last.config.get(THEN_EXTRACT)):
@@ -367,15 +370,15 @@ async def _supersede(tx: Store, seen: Document, job: Job, last: Job | None) -> N
     await _enqueue(tx, job)
 
 
-def _state(document: Document) -> tuple[UUID | None, str | None, str | None]:
+def _get_state(document: Document) -> tuple[UUID | None, str | None, str | None]:
     return document.current_job_id, document.original_key, document.origin
 
 
-def _new_key(project_id: UUID, document_id: UUID) -> str:
+def _make_key(project_id: UUID, document_id: UUID) -> str:
     return f"{project_id}/{document_id}/{new_id()}"
 
 
-def _original(file: IncomingFile, name: str, key: str, origin: str | None) -> Original:
+def _build_original(file: IncomingFile, name: str, key: str, origin: str | None) -> Original:
     name = clean_name(name)
     return Original(
         key=key,

@@ -1,7 +1,7 @@
 """A project's embedding space, and the move to another."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from whence.errors import ProjectNotFound
@@ -14,6 +14,9 @@ REEMBED = "whence:reembed"
 """The task that embeds a project's chunks in its next space and then switches to it."""
 
 BATCH = 64
+
+_LOOKED_THROUGH = 1_024
+"""Number of chunks that are looked through at once for missing vectors."""
 
 log = logging.getLogger("whence.ingest")
 
@@ -84,14 +87,33 @@ async def move(
             await Calibrator(store, embedders).calibrate(project_id)
             continue
         after = some[-1][0]
-        missing = [(ident, content) for ident, content in some if content is not None]
-        if missing:
-            embedded = await embedders.of(target).embed([content for _, content in missing])
-            await store.vectors.fill(
-                project_id,
-                target.id,
-                [ident for ident, _ in missing],
-                embedded.vectors,
-                embedded.token_counts,
-            )
+        await _embed_lacking(store, embedders, project_id, target, some)
     return False
+
+
+async def fill(store: Store, embedders: Embedders, project_id: UUID) -> int:
+    """Embed the chunks that lack a vector in the project's current space. Returns their number."""
+    space = await space_of(store, embedders, project_id)
+    count, after = 0, None
+    while some := await store.vectors.following(project_id, space.id, after=after, limit=_LOOKED_THROUGH):
+        after = some[-1][0]
+        lacking = [(ident, content) for ident, content in some if content is not None]
+        for start in range(0, len(lacking), BATCH):
+            count += await _embed_lacking(store, embedders, project_id, space, lacking[start : start + BATCH])
+    return count
+
+
+async def _embed_lacking(
+    store: Store,
+    embedders: Embedders,
+    project_id: UUID,
+    space: EmbeddingSpace,
+    chunks: Sequence[tuple[UUID, str | None]],
+) -> int:
+    """Embed the chunks that have a content here. Returns their number."""
+    lacking = [(ident, content) for ident, content in chunks if content is not None]
+    if lacking:
+        embedded = await embedders.of(space).embed([content for _, content in lacking])
+        idents = [ident for ident, _ in lacking]
+        await store.vectors.fill(project_id, space.id, idents, embedded.vectors, embedded.token_counts)
+    return len(lacking)

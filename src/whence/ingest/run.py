@@ -171,7 +171,7 @@ class Ingest:
             await run.at("embedding", done=len(chunks) - len(todo), total=len(chunks), by=known)
             done = await store.staging.embedded(job.project_id, job.id, space.id)
             todo = {content: text for content, text in todo.items() if content not in done}
-        async for batch in self._batches(run, space, todo, total=len(chunks)):
+        async for batch in self._embed_batches(run, space, todo, total=len(chunks)):
             done |= batch.counts()
         # The index segments are built before the publishing transaction, to keep its locks short.
         kept = matched(laid, hashes)
@@ -194,7 +194,7 @@ class Ingest:
             segments=await asyncio.to_thread(segments_of, new, language),
         )
 
-    async def _batches(
+    async def _embed_batches(
         self, run: Run, space: EmbeddingSpace, todo: Mapping[bytes, str], *, total: int
     ) -> AsyncIterator[Batch]:
         """Embed the contents and stage their vectors, a batch at a time. Reports progress out of `total`."""

@@ -1,4 +1,4 @@
-"""Tells whether a text says a sentence: the same words in the same order, with the same polarity. Pure.
+"""Decides whether a text states a sentence: the same words in the same order, with the same polarity. Pure.
 
 places     the place of a sentence in a passage
 reading    texts as words and figures in one form; `words.toml` has the word lists

@@ -1,7 +1,7 @@
-"""Finds the place where a passage says a sentence: the same content words in the same order. Pure.
+"""Finds the place where a passage states a sentence: the same content words in the same order. Pure.
 
-A clause may have moved. A part of a sentence counts only if it is a main clause, bounded by the ends of the sentence, a semicolon, or a
-comma with "and" or "but": no condition, exception or speaker can be left out.
+A clause may have moved. A part of a sentence counts only if it is a main clause, bounded by the ends of the sentence, a
+semicolon, or a comma with "and" or "but", so that no condition, exception or speaker is left out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ SCORES: Mapping[Level, float] = {"verbatim": 1.0, "close": 0.9, "loose": 0.8, "n
 _LEAST = 3  # minimum content words of a part, and of a sentence whose clauses are exchanged
 _MOST = 60  # maximum of the same, and of the words around a place that are read
 _MOST_STEPS = 100_000
-"""Bounds the places of the first word that are tried: a text of one repeated character has as many as characters."""
+"""Maximum number of places of the first word to try. In a text of one repeated character, every character is one."""
 
 
 class Verdict(NamedTuple):
@@ -65,7 +65,7 @@ def _match(sentence: Reading, passage: Reading, *, is_same: bool = True) -> Verd
 
 
 def match_parts(sentence: str, passages: Sequence[Reading]) -> dict[int, Verdict]:
-    """The passages that together say the sentence, each a part of it; empty if a part is in none."""
+    """The passages that together state the sentence, each a part of it; empty if a part is in none."""
     said = read(without_origin(sentence)).content
     said = said if len(said) <= _MOST else ()
     found: dict[int, Verdict] = {}
@@ -85,7 +85,7 @@ def match_parts(sentence: str, passages: Sequence[Reading]) -> dict[int, Verdict
 
 
 def _places(said: Sequence[Token], passage: Reading) -> Iterator[list[int]]:
-    """For each place of the first word, the indexes of the words that follow in order, as far as they do."""
+    """For each place of the first word, the indexes of the following words, as long as they are in order."""
     content = passage.content
     starts = passage.places.get(said[0].key, []) if said else []
     for start in starts[: max(100, _MOST_STEPS // max(len(said), 1))]:
@@ -101,9 +101,9 @@ def _places(said: Sequence[Token], passage: Reading) -> Iterator[list[int]]:
 
 
 def _exchanged(said: Sequence[Token], passage: Reading) -> Iterator[list[int]]:
-    """The places of the sentence with its end first, where one of the texts has two clauses.
+    """The places of the sentence with its clauses exchanged, if one of the texts has two clauses.
 
-    Words that stay in their place mean that something was exchanged, not that a clause was moved.
+    If words stay in their place, something other than clauses was exchanged, and there is no match.
     """
     for cut in range(1, len(said)):
         turned = (*said[cut:], *said[:cut])
@@ -117,7 +117,7 @@ def _exchanged(said: Sequence[Token], passage: Reading) -> Iterator[list[int]]:
 
 
 def _parts(said: Sequence[Token], passage: Reading) -> Iterator[list[int]]:
-    """For each place of the first word, the longest clause from there."""
+    """For each place of the first word, the longest clause that begins there."""
     for place in _places(said, passage):
         for length in range(len(place), _LEAST - 1, -1):
             if said[length - 1].after >= JOINT and _is_clause(passage, place[:length]):

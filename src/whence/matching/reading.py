@@ -1,4 +1,4 @@
-"""Reads a text as words and figures in one form, to compare texts. Pure.
+"""Normalises words and figures of a text, to compare texts. Pure.
 
 $8.50 is $8.5, 1.2 million is 1,200,000, $5 is 5 dollars, twenty-five is 25, May 9, 2025 and 2025-05-09 are 9 May 2025, 6 pm is 18:00.
 Scripts without spaces are read character by character. Number words and months are English. `words.toml` has the word lists.
@@ -30,7 +30,9 @@ _ORIGIN = re.compile(
 )
 
 ADJACENT, FUNCTION_WORDS, JOINT, RELATIVE, COMMA, CLAUSE, STOP, END = range(8)
-"""What lies between two content words. CLAUSE: a semicolon, or a comma and "and" or "but". STOP: that of a title or initial."""
+"""The kinds of separation between two content words. CLAUSE: a semicolon, or a comma and "and" or "but". STOP: the full stop of a
+title or initial.
+"""
 _LINE = r"[\n-\r\x1c-\x1e\x85\u2028\u2029]"
 _BREAK = re.compile(rf"{_LINE}\s*(?:{_LINE}|[-*#•|>])")
 _ITEM = re.compile(r"[.)]\s")
@@ -43,7 +45,7 @@ _MONTHS = [name[:3] for name in MONTHS]
 _MONTH = rf"(?ai:{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in MONTHS)}|sept)\b\.?"
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _TOKEN = re.compile(
-    r"[\[⁅]\d{1,3}[\]⁆]"  # a note of the document
+    r"[\[⁅]\d{1,3}[\]⁆]"  # a footnote mark of the document
     r"|(?<![\w.,:/-])(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])-(?P<day>[0-3]\d)(?![\w-])"
     rf"|\b(?P<date>{_MONTH}\s+{_DAY}|{_DAY}\s+(?:of\s+)?{_MONTH})(?![\w:]|[.,]\d)(?:,?\s+(?P<in_year>\d{{4}})\b)?"
     r"|(?<![\w.,:/])(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s*(?P<half>[ap])\.?m\b"
@@ -59,20 +61,20 @@ _NEGATED = re.compile(r"(?:n['’]t|(?<=can)not)\Z")
 
 class Token(NamedTuple):
     key: str
-    """The form to compare."""
+    """The normalised form."""
     start: int
     end: int
     place: int
     """Index among all words of the text."""
     after: int = END
-    """What follows: ADJACENT to END."""
+    """The separation behind the word, from ADJACENT to END."""
 
 
 class Reading(NamedTuple):
     content: tuple[Token, ...]
-    """The words that are no function words."""
+    """The words except function words."""
     words: tuple[str, ...]
-    """All words as written, without case."""
+    """All words in lower case."""
     places: Mapping[str, list[int]]
     """The indexes in `content` of each key."""
     borders: frozenset[int]
@@ -80,7 +82,7 @@ class Reading(NamedTuple):
 
 
 def without_origin(sentence: str) -> str:
-    """The sentence without "According to the report,"."""
+    """The sentence without a leading "According to the report,"."""
     return _ORIGIN.sub("", sentence)
 
 
@@ -133,7 +135,7 @@ def _separation(text: str, function_words: list[str]) -> int:
 
 
 def _keys(found: re.Match[str]) -> Iterator[str]:
-    """The parts of a date come in one order, and a currency after its amount."""
+    """The normalised words: the parts of a date in one order, a currency after its amount."""
     if found["year"]:
         yield from (found["day"].lstrip("0"), _MONTHS[int(found["month"]) - 1], found["year"])
     elif found["date"]:
@@ -154,7 +156,7 @@ def _keys(found: re.Match[str]) -> Iterator[str]:
 
 
 def _figure(found: re.Match[str]) -> str:
-    """Zeros count unless it is an amount: section 2.10 is not section 2.1."""
+    """The normalised number. Trailing zeros are dropped only from amounts: section 2.10 is not section 2.1."""
     is_amount = found["unit"] or found["scale"] or UNIT.match(found.string, found.end())
     return plain_number(found["number"], found["scale"], keep_zeros=not is_amount)
 

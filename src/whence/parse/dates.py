@@ -1,4 +1,4 @@
-"""The date that a file gives itself: in the front matter of Markdown, or in the properties of a document. Pure."""
+"""Reads a file's own date: from the front matter of Markdown, or from a document's properties. Pure."""
 
 import re
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ from typing import Any
 from whence.text.dates import read_moment
 
 _LONGEST = 20_000
-"""Front matter ends within this many characters."""
+"""Maximum length of front matter, in characters."""
 _FRONT_MATTER = re.compile(
     r"\A\ufeff?(---|\+\+\+)[ \t]*\r?\n(?P<lines>.*?)^(?:\1|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE
 )
@@ -15,7 +15,7 @@ _DATE = re.compile(r"(?P<name>\w+)[ \t]*[:=][ \t]*[\"']?(?P<moment>[\d+:.TZ -]+\
 _NAMES = ("validFrom", "updated", "date")
 _DAY = len("2024-01-15")
 _EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
-"""Earlier dates are defaults of programs."""
+"""Earlier dates are default values of programs."""
 
 
 def front_matter_date(text: str) -> datetime | None:

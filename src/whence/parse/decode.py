@@ -1,4 +1,4 @@
-"""Decodes the bytes of a text: finds the encoding and changes as little as possible. Pure."""
+"""Decodes the bytes of a text: detects the encoding and changes as little as possible. Pure."""
 
 import codecs
 import re

@@ -1,4 +1,6 @@
-"""Which characters of a PDF have a glyph. Apart from `shown`, because numpy takes memory that the reader of other files needs."""
+"""Decides which characters of a PDF have a glyph. Separate from `shown`, because numpy takes memory that readers of other formats
+need.
+"""
 
 import re
 

@@ -83,11 +83,11 @@ class Parser:
             if found == GZIP:
                 return await self._parse_packed(path, name, project)
             if found in IMAGES:
-                return await self._recognised(path, await self._picture(path, found), project)
+                return await self._recognise(path, await self._read_picture(path, found), project)
             if found in READ_BY_CHILD:
-                async with self._child(project) as child:
+                async with self._lend_child(project) as child:
                     parsed = await child.ask(path, mime=found, charset=charset)
-                return await self._recognised(path, parsed, project) if found == PDF else parsed
+                return await self._recognise(path, parsed, project) if found == PDF else parsed
             return await asyncio.to_thread(_read_text, path, found, charset, self._limits.text)
         except Refused as exc:
             log.info("A document cannot be read: %s; %s", exc.reason, exc.cause or exc.message)
@@ -105,7 +105,7 @@ class Parser:
         return replace(parsed, mime=GZIP)
 
     async def shown(self, path: Path, numbers: Sequence[int]) -> dict[int, ShownPage]:
-        """These pages of a PDF, without those that do not exist. Raises `Refused`, as do the next two."""
+        """These pages of a PDF; missing ones are left out. Like the next two methods, raises `Refused`."""
         answer, content = await self._look(path, "shown", numbers=list(numbers))
         found = {}
         for head in answer["pages"]:
@@ -121,7 +121,7 @@ class Parser:
         page, _ = ShownPage.unpacked(answer["page"], content)
         return page, answer["text"], answer["confidence"]
 
-    async def _picture(self, path: Path, mime: str) -> Parsed:
+    async def _read_picture(self, path: Path, mime: str) -> Parsed:
         """A picture before its text is recognised."""
         count = len(await self.sizes(path, mime=mime))
         if self._limits.pages is not None and count > self._limits.pages:
@@ -129,7 +129,7 @@ class Parser:
         pages = tuple(Page(number=number, start=0, end=0) for number in range(1, count + 1))
         return Parsed(text="", mime=mime, pages=pages)
 
-    async def _recognised(self, path: Path, parsed: Parsed, project: Hashable) -> Parsed:
+    async def _recognise(self, path: Path, parsed: Parsed, project: Hashable) -> Parsed:
         """The document with the text of the pages that have none of their own. Each page has the time of a document, unless
         the number of pages is limited."""
         texts = {page.number: parsed.text[page.start : page.end] for page in parsed.pages}
@@ -165,11 +165,11 @@ class Parser:
         return content
 
     async def _look(self, path: Path, question: str, project: Hashable = None, **options: Any) -> Looked:
-        async with self._child(project) as child:
+        async with self._lend_child(project) as child:
             return await child.look(path, {"pages": question, "with": options})
 
     @asynccontextmanager
-    async def _child(self, project: Hashable = None) -> AsyncIterator[Child]:
+    async def _lend_child(self, project: Hashable = None) -> AsyncIterator[Child]:
         async with self._turns.turn(project):
             child = await self._free_child()
             try:

@@ -122,12 +122,12 @@ class Child:
 
     async def ask(self, path: Path, *, mime: str, charset: str | None) -> Parsed:
         return await self._ask(
-            path, {"mime": mime, "charset": charset, "most_pages": self._limits.pages}, self._parsed
+            path, {"mime": mime, "charset": charset, "most_pages": self._limits.pages}, self._read_parsed
         )
 
     async def look(self, path: Path, wanted: Mapping[str, Any]) -> Looked:
         """The answer to a question about pages (see `child.pages`): a part from JSON, and bytes."""
-        return await self._ask(path, wanted, self._looked)
+        return await self._ask(path, wanted, self._read_looked)
 
     async def _ask(self, path: Path, request: Mapping[str, Any], read: Callable[[dict[str, Any]], T]) -> T:
         self._asked, self._answered = self._asked + 1, False
@@ -167,7 +167,7 @@ class Child:
         document = self._input / f"document{path.suffix}"
         line = json.dumps({"path": str(document), **request}).encode() + b"\n"
         with self._at_work:
-            if self._requests.closed:  # the caller gave up, and `end` came first
+            if self._requests.closed:  # the caller gave up and called `end` first
                 return Refused("crashed", "The document was not read")
             _link(path, document)
             answer = b""
@@ -177,9 +177,13 @@ class Child:
                 answer = self._answers.readline(_LONGEST_ANSWER)
             document.unlink()
             # A dying child may leave half a line.
-            return self._understood(json.loads(answer), read) if answer.endswith(b"\n") else self._died()
+            return (
+                self._read_answer(json.loads(answer), read)
+                if answer.endswith(b"\n")
+                else self._explain_death()
+            )
 
-    def _understood(self, answer: dict[str, Any], read: Callable[[dict[str, Any]], T]) -> T | Refused:
+    def _read_answer(self, answer: dict[str, Any], read: Callable[[dict[str, Any]], T]) -> T | Refused:
         self._answered = True
         self._swollen = answer["memory"] > self._limits.memory // 2
         if "reason" in answer:
@@ -187,7 +191,7 @@ class Child:
         self._text.seek(0)
         return read(answer)
 
-    def _parsed(self, answer: dict[str, Any]) -> Parsed:
+    def _read_parsed(self, answer: dict[str, Any]) -> Parsed:
         return Parsed(
             text=self._text.read(answer["bytes"]).decode(),
             mime=answer["mime"],
@@ -195,11 +199,11 @@ class Child:
             dated_at=read_moment(answer["dated_at"]),
         )
 
-    def _looked(self, answer: dict[str, Any]) -> Looked:
+    def _read_looked(self, answer: dict[str, Any]) -> Looked:
         return answer, self._text.read(answer["bytes"])
 
-    def _died(self) -> Refused:
-        """Why the child ended without an answer, by its exit code and the end of its stderr."""
+    def _explain_death(self) -> Refused:
+        """The reason why the child ended without an answer, from its exit code and the end of its stderr."""
         self._reap()
         code = self._process.returncode
         size = os.fstat(self._errors.fileno()).st_size
@@ -230,7 +234,7 @@ class Child:
 
 
 def _link(path: Path, target: Path) -> None:
-    """A link to the file itself, or a copy on another file system."""
+    """Links the file itself, or copies it from another file system."""
     try:
         target.hardlink_to(path.resolve(strict=True))
     except OSError:

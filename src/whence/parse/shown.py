@@ -1,4 +1,4 @@
-"""A page as it is shown: its characters with their boxes. The child process makes it, `evidence` reads it."""
+"""A page as displayed: its characters with their boxes. The child process makes it, `evidence` reads it."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ BASE = "\u2060"
 class ShownPage:
     number: int
     width: float
-    """In points, after rotation."""
+    """Width in points, after rotation."""
     height: float
     rotation: int
     """Degrees, clockwise; width, height and boxes already have it."""

@@ -1,4 +1,4 @@
-"""Turns at a limited number of processes: no project takes them all, and projects that wait take turns."""
+"""Shares a limited number of processes: no project takes them all, and waiting projects take turns."""
 
 import asyncio
 from collections import Counter, deque
@@ -14,7 +14,7 @@ class Turns:
         self._share = max(1, count - 1)
         self._busy: Counter[Hashable] = Counter()
         self._waiting: dict[Hashable, deque[asyncio.Future[None]]] = {}
-        """By project, the one whose turn is next first."""
+        """By project, in order of their turns."""
 
     @asynccontextmanager
     async def turn(self, project: Hashable) -> AsyncIterator[None]:
@@ -33,7 +33,7 @@ class Turns:
 
     def _hand_out(self) -> None:
         self._busy += Counter()  # drops the zeros
-        for project in iter(self._next, _NOBODY):
+        for project in iter(self._choose_next, _NOBODY):
             queue = self._waiting.pop(project)
             queue.popleft().set_result(None)
             self._free -= 1
@@ -41,7 +41,7 @@ class Turns:
             if queue:  # behind the others
                 self._waiting[project] = queue
 
-    def _next(self) -> Hashable:
+    def _choose_next(self) -> Hashable:
         self._waiting = {
             project: left
             for project, queue in self._waiting.items()

@@ -51,16 +51,16 @@ class WithoutThought:
         unread = max(0, len(self._held) - len(text) - _LONGEST_TAG)
         if self._is_thought and not _CLOSING_TAG.search(self._held, unread):
             return ""
-        rest = self._without_thoughts()
+        rest = self._drop_thoughts()
         self._is_thought = _OPEN_THOUGHT.match(rest) is not None
         self._is_over = not self._is_thought and not _MAY_BE_TAG.match(rest)
         return rest if self._is_over else ""
 
     def close(self) -> str:
         """The rest, after the last text. Reasoning without an end is dropped."""
-        return "" if self._is_over or self._is_thought else self._without_thoughts()
+        return "" if self._is_over or self._is_thought else self._drop_thoughts()
 
-    def _without_thoughts(self) -> str:
+    def _drop_thoughts(self) -> str:
         thoughts = _THOUGHTS.match(self._held)
         return self._held[thoughts.end() :] if thoughts else self._held
 

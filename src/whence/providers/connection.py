@@ -92,7 +92,7 @@ class Endpoint:
         """The bytes of the answer; raises one of ENDPOINT_ERRORS, also for a status that is no success."""
         async with self._opening:
             if self._client is None:
-                self._client = await asyncio.to_thread(self._new_client)
+                self._client = await asyncio.to_thread(self._make_client)
             client = self._client
         base = httpx.URL(self.base_url)
         url = base.copy_with(path=base.path.rstrip("/") + path)
@@ -114,7 +114,7 @@ class Endpoint:
         if isinstance(exc, WhenceError):
             return EndpointFailure(exc)
         if isinstance(exc, httpx.HTTPStatusError):
-            return self._refusal(exc.response)
+            return self._build_refusal(exc.response)
         if isinstance(exc, TimeoutError | httpx.TimeoutException):
             message = f"The {name} endpoint did not answer within {self.timeout:g} s"
             return EndpointFailure(self.kind.timeout(message))
@@ -141,7 +141,7 @@ class Endpoint:
         takes_long = kind.timeout is not kind.unavailable and isinstance(error, kind.timeout)
         return self.attempts if isinstance(error, kind.unavailable) and not takes_long else 1
 
-    def _refusal(self, response: httpx.Response) -> EndpointFailure:
+    def _build_refusal(self, response: httpx.Response) -> EndpointFailure:
         """Leaves out httpx's exception, which repeats the URL, and the endpoint's message, which may repeat the key."""
         status, words, kind = response.status_code, response.text, self.kind
         error, name, prefix = kind.refused, f"{kind.name} endpoint", kind.prefix
@@ -159,7 +159,7 @@ class Endpoint:
         retry_after = response.headers.get("retry-after")
         return EndpointFailure(error(message, details={"status": status}), status, retry_after, words)
 
-    def _new_client(self) -> httpx.AsyncClient:
+    def _make_client(self) -> httpx.AsyncClient:
         headers = {"User-Agent": f"whence/{__version__}"}
         if self.api_key is not None:
             headers["Authorization"] = f"Bearer {self.api_key.reveal()}"
@@ -179,14 +179,14 @@ def may_pass(status: int) -> bool:
 
 def wait_after(failures: int, *, retry_after: str | None, backoff: float) -> float:
     """Seconds to wait: as the endpoint asks, or twice as long after each failure, with jitter."""
-    asked = _seconds(retry_after) if retry_after else None
+    asked = _parse_seconds(retry_after) if retry_after else None
     if asked is not None:
         return min(asked, LONGEST_WAIT)
     longest = min(math.ldexp(backoff, failures - 1), _LONGEST_BACKOFF)
     return longest * random.uniform(0.5, 1)
 
 
-def _seconds(retry_after: str) -> float | None:
+def _parse_seconds(retry_after: str) -> float | None:
     """`Retry-After` is seconds or a date; None when it is neither."""
     text = retry_after.strip()
     if text.isascii() and text.replace(".", "", 1).isdigit():

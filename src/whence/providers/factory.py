@@ -30,9 +30,13 @@ def open_embedder(settings: Settings) -> "Embedder":
     from whence.providers.openai import OpenAIEmbedder
 
     if model is None:
-        raise _missing("EMBEDDING_MODEL", "EMBEDDER=openai: the name of a model that the endpoint has")
+        raise _make_missing_error(
+            "EMBEDDING_MODEL", "EMBEDDER=openai: the name of a model that the endpoint has"
+        )
     if dimensions is None:
-        raise _missing("EMBEDDING_DIMENSIONS", "EMBEDDER=openai: the number of dimensions of its vectors")
+        raise _make_missing_error(
+            "EMBEDDING_DIMENSIONS", "EMBEDDER=openai: the number of dimensions of its vectors"
+        )
     return OpenAIEmbedder(
         base_url=settings.embedding_base_url,
         api_key=settings.embedding_api_key,
@@ -52,9 +56,9 @@ def open_chat_model(settings: Settings) -> "ChatModel | None":
     if base_url is None and model is None:
         return None
     if base_url is None:
-        raise _missing("LLM_BASE_URL", "LLM_MODEL: the address of the endpoint")
+        raise _make_missing_error("LLM_BASE_URL", "LLM_MODEL: the address of the endpoint")
     if model is None:
-        raise _missing("LLM_MODEL", "LLM_BASE_URL: the name of a model that the endpoint has")
+        raise _make_missing_error("LLM_MODEL", "LLM_BASE_URL: the name of a model that the endpoint has")
     most = settings.llm_context // 2
     if settings.llm_max_tokens > most:
         expected = f"at most {most}, half of WHENCE_LLM_CONTEXT"
@@ -75,9 +79,9 @@ def open_reranker(settings: Settings) -> "Reranker | None":
     if settings.rerank_base_url is None and settings.rerank_model is None:
         return None
     if settings.rerank_base_url is None:
-        raise _missing("RERANK_BASE_URL", "RERANK_MODEL")
+        raise _make_missing_error("RERANK_BASE_URL", "RERANK_MODEL")
     if settings.rerank_model is None:
-        raise _missing("RERANK_MODEL", "RERANK_BASE_URL")
+        raise _make_missing_error("RERANK_MODEL", "RERANK_BASE_URL")
     from whence.providers.rerank import EndpointReranker
 
     return EndpointReranker(
@@ -93,19 +97,19 @@ def recipients(settings: Settings, *, lightrag: int = 0) -> list[str]:
 
     `lightrag` is the number of projects with a LightRAG server of their own.
     """
-    lines = [*_sent_to_models(settings), *_sent_to_lightrag(settings, lightrag), *_stored_elsewhere(settings)]
+    lines = [*_list_models(settings), *_list_lightrag(settings, lightrag), *_list_remote_stores(settings)]
     return lines or ["No model endpoint is configured: no text leaves this machine"]
 
 
-def _sent_to_models(settings: Settings) -> Iterator[str]:
+def _list_models(settings: Settings) -> Iterator[str]:
     if settings.embedder == "openai":
-        where = _without_query(settings.embedding_base_url)
+        where = _drop_query(settings.embedding_base_url)
         yield (
             f"All chunks of new documents, and all questions, are sent to {where} for embedding; switch off with "
             "WHENCE_EMBEDDER=minilm"
         )
     if settings.llm_base_url is not None:
-        where = _without_query(settings.llm_base_url)
+        where = _drop_query(settings.llm_base_url)
         yield (
             f"Chunks of new documents are sent to {where} for extraction; switch off with "
             "`whence projects set PROJECT --extraction manual`"
@@ -121,17 +125,17 @@ def _sent_to_models(settings: Settings) -> Iterator[str]:
                 "WHENCE_VERIFY=off"
             )
     if settings.rerank_base_url is not None:
-        where = _without_query(settings.rerank_base_url)
+        where = _drop_query(settings.rerank_base_url)
         yield (
             f"Questions, and the best passages for them, are sent to {where} for reranking; switch off by unsetting "
             "WHENCE_RERANK_BASE_URL and WHENCE_RERANK_MODEL"
         )
 
 
-def _sent_to_lightrag(settings: Settings, projects: int) -> Iterator[str]:
+def _list_lightrag(settings: Settings, projects: int) -> Iterator[str]:
     if settings.lightrag_url is not None:
         yield (
-            f"Questions are sent to the LightRAG server {_without_query(settings.lightrag_url)}; switch off by unsetting "
+            f"Questions are sent to the LightRAG server {_drop_query(settings.lightrag_url)}; switch off by unsetting "
             "WHENCE_LIGHTRAG_URL"
         )
     if projects:
@@ -141,19 +145,19 @@ def _sent_to_lightrag(settings: Settings, projects: int) -> Iterator[str]:
         )
 
 
-def _stored_elsewhere(settings: Settings) -> Iterator[str]:
+def _list_remote_stores(settings: Settings) -> Iterator[str]:
     if settings.storage_url is not None:
         yield "Original files are stored at WHENCE_STORAGE_URL; unset it to keep them in the data directory"
     if settings.database_url is not None:
         yield "All texts are stored at WHENCE_DATABASE_URL; unset it to use the embedded database"
 
 
-def _without_query(url: str) -> str:
-    """A query may hold a key."""
+def _drop_query(url: str) -> str:
+    """The URL without its query, which may contain a key."""
     return url.partition("?")[0]
 
 
-def _missing(setting: str, needed_for: str) -> SettingsError:
+def _make_missing_error(setting: str, needed_for: str) -> SettingsError:
     expected = f"set for {PREFIX}{needed_for}"
     return SettingsError.of(PREFIX + setting, provided=None, expected=expected)
 

@@ -87,7 +87,7 @@ class MiniLMEmbedder:
                     for owner, ids in enumerate(tokens)
                     for start, end in even_spans(len(ids), CONTENT)
                 ]
-                sums = await self._sums(windows)
+                sums = await self._sum_windows(windows)
                 # The mean over all tokens of a text, in all its windows, scaled to length 1.
                 owners = [window.owner for window in windows]
                 parts.append(averaged(sums, weights=[1] * len(owners), owners=owners, count=len(tokens)))
@@ -96,15 +96,15 @@ class MiniLMEmbedder:
             self._asked -= 1
         return Embedded(vectors=np.concatenate(parts), token_counts=counts)
 
-    async def _sums(self, windows: Sequence[_Window]) -> "Vectors":
+    async def _sum_windows(self, windows: Sequence[_Window]) -> "Vectors":
         """For each window the sum over its tokens."""
         sums = np.empty((len(windows), DIMENSIONS), dtype=np.float32)
 
         async def run(together: list[int]) -> None:
             ids = [windows[n].ids for n in together]
-            sums[together] = await self._in_thread(lambda model: model.run(ids))
+            sums[together] = await self._run_in_thread(lambda model: model.run(ids))
 
-        runs = list(_runs(windows))
+        runs = list(_group_runs(windows))
         # Short texts are submitted all at once: no thread waits for the event loop to give it the next.
         is_little = sum(len(window.ids) for window in windows) <= _RUN_TOKENS
         await in_parallel(run, runs, at_once=len(runs) if is_little else self._threads)
@@ -114,9 +114,9 @@ class MiniLMEmbedder:
         """Tokenise a few words here: handing them to a thread takes longer."""
         if self._loaded is not None and sum(map(len, texts)) <= _FEW_CHARACTERS:
             return self._loaded.tokenise(texts)
-        return await self._in_thread(lambda model: model.tokenise(texts))
+        return await self._run_in_thread(lambda model: model.tokenise(texts))
 
-    async def _in_thread(self, work: "Callable[[_Model], _Gives]") -> _Gives:
+    async def _run_in_thread(self, work: "Callable[[_Model], _Gives]") -> _Gives:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, lambda: work(self._model()))
 
@@ -172,7 +172,7 @@ class _Model:
         return total
 
 
-def _runs(windows: Sequence[_Window]) -> Iterator[list[int]]:
+def _group_runs(windows: Sequence[_Window]) -> Iterator[list[int]]:
     """Windows of equal length for one run, by index; the longest first, so that the threads end together."""
     by_length = sorted(range(len(windows)), key=lambda n: -len(windows[n].ids))
     for length, group in groupby(by_length, key=lambda n: len(windows[n].ids)):

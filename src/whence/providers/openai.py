@@ -73,7 +73,7 @@ class OpenAIEmbedder(Endpoint):
         requests = batches(weights, max_inputs=self.batch, max_size=_REQUEST_BYTES)
         await in_parallel(ask, requests, at_once=self.concurrency)
         together = averaged(vectors, weights=weights, owners=owners, count=len(texts))
-        return Embedded(vectors=together, token_counts=_totals(found, tokens, len(texts)))
+        return Embedded(vectors=together, token_counts=_sum_tokens(found, tokens, len(texts)))
 
     async def check(self) -> str:
         await self._answer(["Is anybody there?"])
@@ -110,7 +110,7 @@ class OpenAIEmbedder(Endpoint):
         return _read_answer(answer, count=len(inputs), dimensions=self.dimensions)
 
 
-def _totals(found: Sequence[Window], tokens: Sequence[int | None], count: int) -> list[int | None]:
+def _sum_tokens(found: Sequence[Window], tokens: Sequence[int | None], count: int) -> list[int | None]:
     """For each text the tokens of its windows; None if one of them is unknown."""
     totals: list[int | None] = [0] * count
     for window, more in zip(found, tokens, strict=True):

@@ -14,12 +14,12 @@ from whence.providers.chat_response import CompletionReader, require_text
 from whence.providers.connection import ENDPOINT_ERRORS, NOT_UNDERSTOOD, Endpoint, Kind
 
 _STREAM_TIMEOUTS = 10
-"""A stream may take this many times as long as it may be silent."""
+"""Maximum duration of a stream, as a multiple of its maximum silence."""
 _BYTES_AROUND = 100_000
 _BYTES_PER_TOKEN = 2_000
-"""More than any endpoint writes for one token: an answer with more bytes does not end."""
+"""Bytes per token that no endpoint exceeds. An answer with more bytes is taken for endless."""
 _LAST_SECONDS = 0.25
-"""An endpoint that keeps its stream open after the end mark is not waited for longer."""
+"""Maximum seconds to wait for the end of a stream after its end mark."""
 _CHECK_TOKENS = 16
 _KIND = Kind(
     name="chat",

@@ -1,4 +1,4 @@
-"""Reranking by an endpoint with `/rerank`: Jina, Cohere, vLLM, or TEI, which names its fields differently."""
+"""Reranks with an endpoint that has `/rerank`: Jina, Cohere, vLLM, or TEI, which names its fields differently."""
 
 import asyncio
 import math

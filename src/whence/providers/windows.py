@@ -30,11 +30,11 @@ def even_spans(length: int, limit: int) -> list[tuple[int, int]]:
 
 def windows(texts: Sequence[str], max_bytes: int) -> Iterator[Window]:
     for owner, text in enumerate(texts):
-        for piece in _pieces(text, max_bytes):
+        for piece in _split_pieces(text, max_bytes):
             yield Window(piece, owner, max(1, len(piece.encode())))
 
 
-def _pieces(text: str, max_bytes: int) -> Iterator[str]:
+def _split_pieces(text: str, max_bytes: int) -> Iterator[str]:
     """Slices that make up the text, none larger than the limit, cut at white space where possible."""
     start = 0
     while True:

@@ -1,4 +1,5 @@
-"""Calibrates an embedding space for a project: which cosines unrelated texts have, and whether related ones have higher.
+"""Calibrates an embedding space for a project: measures the cosines of unrelated texts, and whether those of related texts are
+higher.
 
 Cosines differ between embedders, and with one embedder between languages: to an English model all Spanish texts look alike.
 So a project's chunks are compared with reference texts, everyday sentences in many languages. Those in the language of the chunks
@@ -32,7 +33,9 @@ KNOWN = 3.0
 
 _SAMPLED = 128
 _APART = 1.5
-"""Deviations by which the texts of another language must be nearer than those of the best known one to be the project's."""
+"""Standard deviations by which texts of a language must be nearer than those of the best known language, to count as the
+project's language.
+"""
 _LEAST_DEVIATION = 0.001
 
 log = logging.getLogger("whence.search")

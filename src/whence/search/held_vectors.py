@@ -20,7 +20,7 @@ _SKETCHED = 1_000
 """Vectors that are compared after the sketches, or 30 for each wanted one if that is more (docs/benchmarks.md)."""
 _FOR_EACH = 30
 _PART = 8_192
-"""Vectors that are read at once, to bound the memory for it."""
+"""Number of vectors read at once, to limit memory."""
 _LOOP_NUMBERS = 1_500_000
 """Numbers that one thread multiplies in about a millisecond."""
 _SKETCH_COST = 32
@@ -62,7 +62,7 @@ class Sketches:
 class HeldVectors:
     rows: "NDArray[np.float32] | NDArray[np.int16]"
     factors: NDArray[np.float32] | None
-    """For rows of sixteen bits: what each must be multiplied by."""
+    """For rows of sixteen bits: the factor of each row."""
     sketches: Sketches | None
     """None for few vectors."""
 

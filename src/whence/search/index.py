@@ -16,9 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.errors import ProjectNotFound
-from whence.search.postings import MOST_CHUNKS, Postings, invert, join, to_blocks
+from whence.search.postings import (
+    MOST_CHUNKS,
+    MOST_COUNTED,
+    Postings,
+    count_terms,
+    from_blocks,
+    invert,
+    join,
+    to_blocks,
+)
 from whence.search.vectors import ask_for_index, is_large
-from whence.search.vocabulary import count_words, pack_words, unpack_words
+from whence.search.vocabulary import count_words, pack_words, read_words, unpack_words
 from whence.store import Store
 from whence.store.lexical import HeldSegment, Segment, SegmentState
 from whence.text.lexer import DEFAULT_LANGUAGE, Lexer, lexer
@@ -51,6 +60,10 @@ class IndexDifference(NamedTuple):
     """Chunks that are not in the index: text search does not find them."""
     superfluous: int
     """Entries of chunks that do not exist, and duplicate entries."""
+    incomplete: int
+    """Chunks that are in the index without all their terms."""
+    wordless: int
+    """Chunks in segments without words: questions are not corrected to the words of these chunks."""
 
 
 def index_lock(project_id: UUID) -> str:
@@ -144,17 +157,29 @@ async def _ask_for_compaction(tx: Store, project_id: UUID, states: Sequence[Segm
 
 
 async def compare_index(tx: Store, project_id: UUID) -> IndexDifference:
-    """Checks that the text index has exactly the chunks of the project."""
+    """Checks that the text index has exactly the chunks of the project, with all their terms and words."""
     chunks = _ids(await tx.consistency.chunk_ids(project_id))
-    live = [
-        np.delete(_ids(ids), np.frombuffer(dead, "<u2"))
-        for ids, dead in await tx.consistency.segments(project_id)
-    ]
+    segments = await tx.consistency.segments(project_id)
+    live = [np.delete(_ids(segment.chunk_ids), _numbers(segment.dead)) for segment in segments]
+    words = await tx.lexical.words(project_id)
+    has_words = [read_words(words.get(segment.id, b"")) is not None for segment in segments]
+    incomplete = [await _count_incomplete(tx, project_id, segment) for segment in segments]
     indexed = np.concatenate([np.empty(0, "S16"), *live])
     unique = np.unique(indexed)
     missing = len(np.setdiff1d(chunks, unique, assume_unique=True))
     superfluous = len(np.setdiff1d(unique, chunks, assume_unique=True)) + len(indexed) - len(unique)
-    return IndexDifference(missing, superfluous)
+    wordless = sum(len(ids) for ids, has in zip(live, has_words, strict=True) if not has)
+    return IndexDifference(missing, superfluous, sum(incomplete), wordless)
+
+
+async def _count_incomplete(tx: Store, project_id: UUID, segment: HeldSegment) -> int:
+    """The number of live chunks with fewer or more terms in the postings than when they were indexed."""
+    blocks = await tx.lexical.blocks(project_id, [segment.id])
+    lengths = _numbers(segment.lengths)
+    differs = count_terms(from_blocks(blocks[segment.id]), segment.size) != lengths
+    differs[lengths == MOST_COUNTED] = False  # the real length is unknown
+    differs[_numbers(segment.dead)] = False
+    return int(np.count_nonzero(differs))
 
 
 def due(states: Iterable[SegmentState], *, purging: bool = False) -> list[UUID]:
@@ -195,11 +220,11 @@ def _reaches(state: SegmentState, gone: Ids) -> bool:
 
 async def _bury_in(tx: Store, project_id: UUID, segment: HeldSegment, gone: Ids) -> Ids:
     """Returns the ids that are not in the segment."""
-    ids, lengths = _ids(segment.chunk_ids), np.frombuffer(segment.lengths, "<u2")
+    ids, lengths = _ids(segment.chunk_ids), _numbers(segment.lengths)
     places = np.minimum(np.searchsorted(ids, gone), len(ids) - 1)
     here = ids[places] == gone
     if here.any():
-        dead = np.union1d(np.frombuffer(segment.dead, "<u2"), places[here].astype("<u2"))
+        dead = np.union1d(_numbers(segment.dead), places[here].astype("<u2"))
         await tx.lexical.bury(
             project_id,
             segment.id,
@@ -230,7 +255,7 @@ def _merged(
 ) -> Segment | None:
     """The live chunks of all segments as one; None if there are none."""
     ids = _ids(b"".join(segment.chunk_ids for segment in held))
-    lengths = np.concatenate([np.frombuffer(segment.lengths, "<u2") for segment in held])
+    lengths = np.concatenate([_numbers(segment.lengths) for segment in held])
     order, postings = join(held, blocks)
     if not len(order):
         return None
@@ -255,6 +280,10 @@ def _segment(
         blocks=list(to_blocks(postings)),
         words=pack_words(words),
     )
+
+
+def _numbers(joined: bytes) -> NDArray[np.uint16]:
+    return np.frombuffer(joined, "<u2")
 
 
 def _ids(joined: bytes) -> Ids:

@@ -111,8 +111,8 @@ def to_blocks(postings: Postings) -> Iterator[tuple[int, bytes]]:
 
 
 def from_blocks(blocks: Iterable[bytes]) -> Postings:
-    """Reads all blocks of a segment, in order."""
-    parts = [_opened(block) for block in blocks]
+    """Reads all blocks of a segment, in order, except damaged ones."""
+    parts = [part for block in blocks if (part := _opened(block)) is not None]
     if not parts:
         return invert(())[0]
     offsets = np.cumsum([0, *(part.rows.shape[1] for part in parts[:-1])])
@@ -124,9 +124,11 @@ def from_blocks(blocks: Iterable[bytes]) -> Postings:
 
 
 def in_block(block: bytes, term: int) -> _Small | None:
-    """The postings of one term in three rows: chunks, counts, lengths."""
+    """The postings of one term in three rows: chunks, counts, lengths. None if the block is damaged."""
+    if (sizes := _sizes(block)) is None:
+        return None
     # Most blocks are small: NumPy arrays for terms and ends would cost more than the search in them.
-    count, total = _HEAD.unpack_from(block)
+    count, total = sizes
     view = memoryview(block)
     first_end = _HEAD.size + _BYTES_OF_KEY * count
     terms = view[_HEAD.size : first_end].cast("q")
@@ -139,8 +141,25 @@ def in_block(block: bytes, term: int) -> _Small | None:
     return np.frombuffer(block, _NUMBER, 3 * total, base).reshape(3, total)[:, start : ends[place]]
 
 
-def _opened(block: bytes) -> Postings:
+def count_terms(postings: Postings, size: int) -> Numbers:
+    """The number of terms that each of `size` chunks has in the postings."""
+    chunks, counts, _ = postings.rows
+    return np.bincount(chunks, counts, size)[:size].astype(np.int64)
+
+
+def _sizes(block: bytes) -> tuple[int, int] | None:
+    """The numbers of terms and postings in a block; None if its length differs from what they take."""
+    if len(block) < _HEAD.size:
+        return None
     terms, total = _HEAD.unpack_from(block)
+    is_whole = len(block) == _HEAD.size + _BYTES_OF_TERM * terms + _BYTES_OF_POSTING * total
+    return (terms, total) if is_whole else None
+
+
+def _opened(block: bytes) -> Postings | None:
+    if (sizes := _sizes(block)) is None:
+        return None
+    terms, total = sizes
     ends = _HEAD.size + _BYTES_OF_KEY * terms
     base = _HEAD.size + _BYTES_OF_TERM * terms
     return Postings(

@@ -157,7 +157,7 @@ def _phrases(reader: Lexer, text: str) -> tuple[Phrase, ...]:
 
 
 def _looked_for(alone: Sequence[str], *, of: int) -> tuple[str, ...]:
-    """Single Han characters count as words. Others, such as a lone syllable, count only if the query has nothing else."""
+    """Single Han characters count as words. Other single characters count only if the query has nothing else."""
     distinct = tuple(dict.fromkeys(alone))
     chosen = distinct if len(distinct) == of else [one for one in distinct if is_han(one)]
     return tuple(chosen[:_MOST_ALONE])

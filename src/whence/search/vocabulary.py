@@ -30,9 +30,9 @@ from whence.text.lexer import WORD, Lexer, lexer, plain_word, words_of
 from whence.text.word_lists import FOREIGN, english_words, word_list
 
 _SEAM = re.compile(r"(['\u2019-])")
-"""Between the parts of a word that are corrected each by itself: `Lincoln's`, `all-female`."""
+"""Separates the parts of a word that are corrected on their own: `Lincoln's`, `all-female`."""
 _SHORTEST = 4
-"""Letters of the shortest word that is corrected: shorter ones have too many neighbours."""
+"""Minimum letters of a word to correct. Shorter words have too many neighbours."""
 _LONG = 8
 """Letters from which two edits are allowed."""
 _LONGEST = 40
@@ -71,8 +71,16 @@ def pack_words(counts: Mapping[str, int]) -> bytes:
     return zlib.compress("\n".join(f"{word} {count}" for word, count in sorted(counts.items())).encode(), 1)
 
 
+def read_words(packed: bytes) -> str | None:
+    """The words as lines; None if they are missing or damaged."""
+    try:
+        return zlib.decompress(packed).decode()
+    except zlib.error:
+        return None
+
+
 def unpack_words(packed: bytes) -> Counter[str]:
-    lines = zlib.decompress(packed).decode().split("\n") if packed else []
+    lines = (read_words(packed) or "").split("\n")
     pairs = (line.split(" ") for line in lines if line)
     return Counter({word: int(count) for word, count in pairs})
 

@@ -1,4 +1,4 @@
-"""Conversations and their answers. A key sees its own, and those that were made without a key."""
+"""Conversations and their answers. A key sees its own conversations and those made without a key."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,20 +25,20 @@ class Conversation:
     created_at: datetime
     updated_at: datetime
     is_own: bool
-    """Made with the caller's key; without a key, made without one."""
+    """Whether the caller's key made the conversation. Without a key: whether it was made without one."""
     answer_count: int = 0
     stale_count: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredAnswer:
-    """An answer as it was given, and what happened since."""
+    """An answer as it was given, with later feedback, refreshes and stale citations."""
 
     project_id: UUID
     id: UUID
     conversation_id: UUID
     turn_id: UUID
-    """The first answer to the question; `refreshes` and `refreshed_by` are the answers before and after this one."""
+    """Id of the first answer to the question. `refreshes` is the answer before this one, `refreshed_by` the one after it."""
     asked: dict[str, Any]
     answer: dict[str, Any]
     feedback: dict[str, Any] | None
@@ -46,7 +46,7 @@ class StoredAnswer:
     refreshed_by: UUID | None
     created_at: datetime
     moved: list[dict[str, Any]] | None
-    """Citations that do not hold any more: `number`, `chunk_id`, `reason` and `at`."""
+    """Stale citations: `number`, `chunk_id`, `reason` and `at`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,8 +109,8 @@ SELECT {_ANSWER} FROM kb.answers a
 WHERE a.project_id = %(project_id)s AND a.conversation_id = %(id)s AND a.refreshed_by IS NULL
 ORDER BY a.turn_id
 """
-# Holds the cited chunks, in the order of `graph.locks`: a removal waits, and then sees the new rows. A chunk that is
-# gone already has changed.
+# Locks the cited chunks in the order of `graph.locks`, so that a removal waits and then sees the new rows. A chunk that no longer exists
+# counts as changed.
 INSERT: LiteralString = """
 WITH held AS (
     SELECT c.id FROM kb.chunks c
@@ -173,7 +173,7 @@ ANSWERS = {
     for stale in (None, True, False)
     for feedback in (False, True)
 }
-"""By (stale, with feedback), so that each goes by its own index."""
+"""Statements by (stale, with feedback): each uses its own index."""
 RATE: LiteralString = """
 UPDATE kb.answers SET feedback = %(feedback)s WHERE project_id = %(project_id)s AND id = %(id)s
 """
@@ -206,8 +206,8 @@ class Conversations(Statements):
         return made
 
     async def get(self, conversation_id: UUID, caller: Caller) -> Conversation:
-        """Raises ConversationNotFound also for one of another project or key."""
-        row = await self._queries.one(SELECT_CONVERSATION, {"id": conversation_id, **_seen_by(caller)})
+        """Raises `ConversationNotFound`, also if the conversation belongs to another project or key."""
+        row = await self._queries.one(SELECT_CONVERSATION, {"id": conversation_id, **_restrict_to(caller)})
         if row is None:
             raise ConversationNotFound(details={"conversation_id": str(conversation_id)})
         return _conversation_of(row)
@@ -226,13 +226,13 @@ class Conversations(Statements):
         await self._queries.run(DELETE, {"project_id": conversation.project_id, "id": conversation.id})
 
     async def delete_old(self, before: datetime) -> int:
-        """Delete those without an answer since then. Returns their number."""
+        """Delete conversations without an answer since `before`. Returns their number."""
         return await self._queries.run(DELETE_OLD, {"before": before})
 
     async def turns(
         self, project_id: UUID, conversation_id: UUID, *, before: UUID | None = None
     ) -> list[tuple[str, str]]:
-        """Questions and responses, the oldest first; with `before`, those before this turn."""
+        """Questions and responses, oldest first; with `before`, only earlier turns."""
         params = {"project_id": project_id, "id": conversation_id, "before": before}
         return [(row[0], row[1]) for row in await self._queries.all(TURNS, params)]
 
@@ -255,7 +255,7 @@ class Answers(Statements):
         title: str,
         refreshed: StoredAnswer | None = None,
     ) -> None:
-        """Append to the conversation, or replace the `refreshed` answer there. `title` is for a conversation without one."""
+        """Append an answer to the conversation, or replace its answer `refreshed`. `title` is used if the conversation has none."""
         params = {
             "project_id": project_id,
             "conversation_id": conversation_id,
@@ -277,8 +277,8 @@ class Answers(Statements):
             raise ConversationNotFound(details={"conversation_id": str(conversation_id)})
 
     async def get(self, answer_id: UUID, caller: Caller) -> StoredAnswer:
-        """Raises AnswerNotFound also for one of another project or key."""
-        row = await self._queries.one(SELECT_ANSWER, {"id": answer_id, **_seen_by(caller)})
+        """Raises `AnswerNotFound`, also if the answer belongs to another project or key."""
+        row = await self._queries.one(SELECT_ANSWER, {"id": answer_id, **_restrict_to(caller)})
         if row is None:
             raise AnswerNotFound(details={"answer_id": str(answer_id)})
         return _answer_of(row)
@@ -295,7 +295,7 @@ class Answers(Statements):
         offset: int,
         after: UUID | None = None,
     ) -> tuple[list[StoredAnswer], int]:
-        """Answers, newest first. Of the stale ones, only those that were not refreshed yet."""
+        """Answers, newest first. Stale answers that were refreshed are left out."""
         params = {
             "project_id": project_id,
             "key_id": caller.key_id,
@@ -306,7 +306,7 @@ class Answers(Statements):
         return await self._queries.page(query, params, limit=limit, offset=offset, after=after)
 
     async def count_citing(self, project_id: UUID, document_id: UUID) -> int:
-        """Answers that are not refreshed and quote the document as it is."""
+        """Number of answers that cite the document's current chunks and were not refreshed."""
         params = {"project_id": project_id, "document_id": document_id}
         return int(await self._queries.value(COUNT_CITING, params))
 
@@ -315,7 +315,7 @@ class Answers(Statements):
         await self._queries.run(RATE, {**params, "feedback": None if feedback is None else Jsonb(feedback)})
 
     async def delete(self, stored: StoredAnswer) -> None:
-        """Delete the question with all answers to it, and a conversation that has no other."""
+        """Delete the question with all its answers, and the conversation if it has no other question."""
         params = {
             "project_id": stored.project_id,
             "conversation_id": stored.conversation_id,
@@ -325,9 +325,9 @@ class Answers(Statements):
         await self._queries.run(DELETE_EMPTY, params)
 
     async def amend(self, project_id: UUID, answer_id: UUID, more: dict[str, Any]) -> None:
-        """Add fields to the answer that were made after it, such as judgements."""
+        """Add fields that were computed later, such as judgements."""
         await self._queries.run(AMEND, {"project_id": project_id, "id": answer_id, "more": Jsonb(more)})
 
 
-def _seen_by(caller: Caller) -> dict[str, UUID | None]:
+def _restrict_to(caller: Caller) -> dict[str, UUID | None]:
     return {"project_id": caller.project_id, "key_id": caller.key_id}

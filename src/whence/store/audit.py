@@ -18,7 +18,7 @@ class AuditEntry:
     id: UUID
     at: datetime
     project_id: UUID | None
-    """The project in the path, or the key's; None if neither names one."""
+    """The project in the path, else the key's; None if there is neither."""
     key_id: UUID | None
     """None without a key."""
     key_name: str | None
@@ -81,7 +81,7 @@ class Audit(Statements):
         offset: int = 0,
         after: UUID | None = None,
     ) -> tuple[list[AuditEntry], int]:
-        """The newest first."""
+        """Entries, newest first."""
         wanted = {"project_id": project_id, "key_id": key_id, "action": action}
         return await self._queries.page(PAGED, wanted, limit=limit, offset=offset, after=after)
 

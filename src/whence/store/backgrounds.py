@@ -1,4 +1,4 @@
-"""Backgrounds: the vectors of a space's reference texts, and how near unrelated texts are to a project's chunks."""
+"""Backgrounds: vectors of reference texts in an embedding space, and how near unrelated texts are to a project's chunks."""
 
 from typing import LiteralString, NamedTuple
 from uuid import UUID
@@ -11,7 +11,7 @@ SELECT reference_vectors FROM kb.embedding_spaces WHERE id = %(space_id)s AND re
 PUT_REFERENCES: LiteralString = """
 UPDATE kb.embedding_spaces SET reference_digest = %(digest)s, reference_vectors = %(vectors)s WHERE id = %(space_id)s
 """
-# Chunks at even distances in each segment of the text index, if the project has grown or shrunk by a quarter since the last sample.
+# Samples chunks at even distances in each segment of the text index, if the project has grown or shrunk by a quarter since the last sample.
 SAMPLE: LiteralString = """
 WITH counted AS MATERIALIZED (
     SELECT coalesce(sum(s.live), 0)::bigint AS live FROM kb.lexical_segments s WHERE s.project_id = %(project_id)s),
@@ -40,14 +40,14 @@ ON CONFLICT (project_id, space_id) DO UPDATE SET chunks = excluded.chunks, mean 
 
 
 class Background(NamedTuple):
-    """The cosines of a project's chunks with unrelated texts in their language."""
+    """Statistics of the cosines between a project's chunks and unrelated texts in their language."""
 
     mean: float
     deviation: float
     reach: float
-    """Distance of related texts in that language from the background, in deviations."""
+    """How far related texts in that language are from the background, in standard deviations."""
     best_reach: float
-    """The same of the language that the embedder knows best."""
+    """The same for the language that the embedder knows best."""
 
 
 class Backgrounds(Statements):
@@ -60,7 +60,7 @@ class Backgrounds(Statements):
         await self._queries.run(PUT_REFERENCES, {"space_id": space_id, "digest": digest, "vectors": vectors})
 
     async def sample(self, project_id: UUID, space_id: UUID, *, count: int) -> tuple[int, list[bytes]]:
-        """The number of chunks and about `count` of their vectors; none if the stored background is still good."""
+        """The number of chunks and about `count` of their vectors. No vectors if the stored background is still valid."""
         params = {"project_id": project_id, "space_id": space_id, "count": count}
         rows = await self._queries.all(SAMPLE, params)
         return (rows[0][0] if rows else 0), [row[1] for row in rows]

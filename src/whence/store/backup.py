@@ -56,7 +56,7 @@ class Manifest:
     storage_id: str | None = None
     """The id of the database's storage; None before the first start."""
     missing: tuple[str, ...] = ()
-    """Keys of originals that are not in the backup, or not as the database describes them."""
+    """Keys of originals that are missing from the backup or differ from the database's description."""
 
 
 async def write(
@@ -84,7 +84,7 @@ async def write(
 
 @asynccontextmanager
 async def snapshot(dsn: str) -> AsyncIterator[tuple[psycopg.AsyncConnection[Row], str]]:
-    """Take the lock before the snapshot, so that no original in the snapshot can be removed."""
+    """Takes the lock before the snapshot, so that no original in the snapshot can be removed."""
     with translated():
         async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as conn:
             await conn.execute("SET idle_in_transaction_session_timeout = 0")
@@ -93,7 +93,7 @@ async def snapshot(dsn: str) -> AsyncIterator[tuple[psycopg.AsyncConnection[Row]
             row = await (await conn.execute("SELECT pg_export_snapshot()")).fetchone()
             assert row is not None, "a function gives one row"
             yield conn, row[0]
-            await conn.execute("ROLLBACK")  # fails if the connection was lost, and with it the lock
+            await conn.execute("ROLLBACK")  # fails if the connection, and with it the lock, was lost
 
 
 async def _write_tar(
@@ -115,7 +115,7 @@ async def _write_tar(
         if missing and not allow_missing:
             wrong = name_some([f"{key} ({what})" for key, what in missing.items()])
             raise NotFound(
-                f"Originals are missing from the storage, or not as the database describes them ({len(missing)}): "
+                f"Originals are missing from the storage, or differ from what the database describes ({len(missing)}): "
                 f"{wrong}. Nothing was written. --allow-missing writes a backup without them; "
                 "`whence doctor --deep` says more.",
                 details={"missing": sorted(missing)},
@@ -159,7 +159,7 @@ async def pack_original(
 
 
 async def run_program(bin_dir: Path | None, program: str, *options: str, dsn: str | None = None) -> None:
-    """Run a PostgreSQL program. The password goes into the environment, because every user can read command lines."""
+    """Run a PostgreSQL program. The password is passed in the environment, because every user can read command lines."""
     environment = dict(os.environ)
     if dsn is not None:
         parts = conninfo_to_dict(dsn)

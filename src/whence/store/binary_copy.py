@@ -40,22 +40,22 @@ def packed(*values: bytes | None) -> bytes:
 
 
 async def copy(queries: Queries, statement: LiteralString, rows: Iterable[bytes]) -> None:
-    await _send(queries, statement, _in_parts(rows))
+    await _send(queries, statement, _group_rows(rows))
 
 
 async def copy_large(queries: Queries, statement: LiteralString, *values: bytes | None) -> None:
-    """Copy a single row with large values, without a second copy of them in memory."""
-    await _send(queries, statement, _parts_of(values))
+    """Copy a single row with large values without duplicating them in memory."""
+    await _send(queries, statement, _split_row(values))
 
 
 async def _send(queries: Queries, statement: LiteralString, parts: Iterable[bytes]) -> None:
     async with queries.connection() as conn, conn.cursor() as cursor, cursor.copy(statement) as copying:
         for part in parts:
             await copying.write(part)
-            await asyncio.sleep(0)  # writing alone may not give others a turn
+            await asyncio.sleep(0)  # writing alone might never yield to other tasks
 
 
-def _in_parts(rows: Iterable[bytes]) -> Iterator[bytes]:
+def _group_rows(rows: Iterable[bytes]) -> Iterator[bytes]:
     part = bytearray(_SIGNATURE)
     for row in rows:
         part += row
@@ -66,7 +66,7 @@ def _in_parts(rows: Iterable[bytes]) -> Iterator[bytes]:
     yield bytes(part)
 
 
-def _parts_of(values: Sequence[bytes | None]) -> Iterator[bytes]:
+def _split_row(values: Sequence[bytes | None]) -> Iterator[bytes]:
     yield _SIGNATURE + len(values).to_bytes(2, "big")
     for value in values:
         yield _NULL if value is None else _LENGTH(len(value))

@@ -1,6 +1,6 @@
 """The rows of a project in a bundle: one JSON object per row, of these columns. Files: `whence.transfer`.
 
-The columns are part of the bundle's format. A test compares them with the tables, so that a new column is decided about.
+The columns are part of the bundle's format. A test fails when a table has a column that is neither listed nor left out here.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -34,7 +34,7 @@ class BundleTable:
     of_space: bool = False
     """Rows of the project's embedding space only."""
     own_ids: bool = False
-    """The API finds its rows by the bare id, which must be free in the installation."""
+    """True if the API finds rows by id alone. The ids must then be unused in the installation."""
 
 
 TABLES: dict[LiteralString, BundleTable] = {
@@ -112,7 +112,7 @@ TABLES: dict[LiteralString, BundleTable] = {
         key="answer_id, number",
     ),
 }
-"""In an order in which every row finds the rows that it refers to."""
+"""Ordered so that every row comes after the rows that it refers to."""
 
 ELSEWHERE: dict[LiteralString, LiteralString] = {
     "projects": "in the manifest",
@@ -131,9 +131,9 @@ ELSEWHERE: dict[LiteralString, LiteralString] = {
     "backgrounds": "computed",
     "page_layouts": "computed",
 }
-"""Tables that have no member of their own in a bundle, and why."""
+"""Tables without a file in the bundle, and the reason."""
 
-# An unfinished job has no task in another installation. It can be retried there.
+# An unfinished job is exported as cancelled, because it has no task in another installation. It can be retried there.
 _EXPORTED: dict[str, LiteralString] = {
     "original_key": "substr(original_key, length(project_id::text) + 2) AS original_key",
     "status": "CASE WHEN status IN ('pending', 'processing') THEN 'cancelled' ELSE status END AS status",
@@ -167,7 +167,7 @@ SELECT NOT EXISTS (SELECT FROM kb.documents WHERE project_id = %(id)s)
    AND NOT EXISTS (SELECT FROM kb.conversations WHERE project_id = %(id)s)
    AND NOT EXISTS (SELECT FROM kb.curations WHERE project_id = %(id)s)
 """
-# Chunks that are not what their hash or their document's text says.
+# Chunks that differ from their hash or from their span of the document's text.
 COUNT_FALSE: LiteralString = """
 SELECT count(*) FROM kb.chunks c JOIN kb.documents d ON d.project_id = c.project_id AND d.id = c.document_id
 WHERE c.project_id = %(project_id)s
@@ -178,7 +178,7 @@ WHERE c.project_id = %(project_id)s
 SELECT_ORIGINALS: LiteralString = """
 SELECT DISTINCT original_key FROM kb.documents WHERE project_id = %(project_id)s AND original_key IS NOT NULL
 """
-# Originals of earlier jobs are gone; their keys must still be keys.
+# Originals of earlier jobs no longer exist, but their keys must still be valid.
 COUNT_FALSE_KEYS: LiteralString = """
 SELECT count(*) FROM kb.jobs
 WHERE project_id = %(project_id)s AND config -> 'original' ->> 'key' !~ '^[0-9a-f-]{36}(/[0-9A-Za-z_-][0-9A-Za-z._-]*)+$'
@@ -186,7 +186,7 @@ WHERE project_id = %(project_id)s AND config -> 'original' ->> 'key' !~ '^[0-9a-
 
 
 def _select(table: LiteralString, shape: BundleTable) -> LiteralString:
-    columns = _rewritten(table, shape, _EXPORTED)
+    columns = _select_columns(table, shape, _EXPORTED)
     space: LiteralString = "AND space_id = %(space_id)s" if shape.of_space else ""
     return f"""
 SELECT row_to_json(r)::text
@@ -196,7 +196,7 @@ FROM (SELECT {columns} FROM kb.{table} WHERE project_id = %(project_id)s {space}
 
 def _insert(table: LiteralString, shape: BundleTable) -> LiteralString:
     columns: LiteralString = ", ".join(columns_of(shape))
-    values = _rewritten(table, shape, _IMPORTED)
+    values = _select_columns(table, shape, _IMPORTED)
     space: LiteralString = ", space_id" if shape.of_space else ""
     its: LiteralString = ", %(space_id)s" if shape.of_space else ""
     return f"""
@@ -205,12 +205,12 @@ SELECT %(project_id)s{its}, {values} FROM json_populate_recordset(NULL::kb.{tabl
 """
 
 
-def _rewritten(table: str, shape: BundleTable, changes: dict[str, LiteralString]) -> LiteralString:
-    """The columns; those of documents and jobs without or with the id of their project in keys of originals."""
+def _select_columns(table: str, shape: BundleTable, changes: dict[str, LiteralString]) -> LiteralString:
+    """The table's columns, with `changes` applied to documents and jobs: they add or remove the project's id in keys of originals."""
     return ", ".join(changes.get(name, name) if table in _WITH_KEYS else name for name in columns_of(shape))
 
 
-def _in_use(table: LiteralString) -> LiteralString:
+def _find_holder(table: LiteralString) -> LiteralString:
     return f"""
 SELECT p.name FROM kb.{table} t JOIN kb.{table} o ON o.id = t.id AND o.project_id <> %(project_id)s
 JOIN kb.projects p ON p.id = o.project_id
@@ -241,7 +241,7 @@ class BundleRows(Statements):
         return bool(await self._queries.value(SELECT_EMPTY, {"id": project_id}))
 
     async def put_project(self, project: Project, space: EmbeddingSpace | None) -> None:
-        """Create the project, or give an empty one what the bundle says."""
+        """Create the project, or apply the bundle's settings to an empty one."""
         params = {name: getattr(project, name) for name in Project.__slots__}
         await self._queries.run(INSERT_PROJECT, {**params, "space_id": space and space.id})
 
@@ -264,7 +264,7 @@ class BundleRows(Statements):
         """The name of another project that has an id of this one; None if all ids are free."""
         for table, shape in TABLES.items():
             if shape.own_ids and (
-                name := await self._queries.value(_in_use(table), {"project_id": project_id})
+                name := await self._queries.value(_find_holder(table), {"project_id": project_id})
             ):
                 return str(name)
         return None
@@ -277,7 +277,7 @@ class BundleRows(Statements):
             raise BadInput("its chunks have metadata that is not valid") from exc
 
     async def originals(self, project_id: UUID) -> list[str]:
-        """Keys that documents name."""
+        """Keys of originals that documents refer to."""
         return await self._queries.column(SELECT_ORIGINALS, {"project_id": project_id})
 
     async def count_false_keys(self, project_id: UUID) -> int:

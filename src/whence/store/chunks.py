@@ -28,7 +28,7 @@ _SOURCE: LiteralString = """,
        j.name, j.type, j.status, j.file_name, j.file_type, j.file_size, j.created_at, j.completed_at"""
 _EMBEDDING: LiteralString = """,
        v.embedding::text"""
-# IS NOT DISTINCT FROM: by equal projects alone, the planner joins all documents of a project that it has no statistics of.
+# IS NOT DISTINCT FROM, because with `=` the planner joins all documents of a project that has no statistics.
 _FROM: LiteralString = """
 FROM kb.chunks c
 JOIN kb.documents d ON d.id = c.document_id AND d.project_id IS NOT DISTINCT FROM c.project_id"""
@@ -45,7 +45,7 @@ WHERE c.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR c.project_id = %(
 _BY_IDS: LiteralString = """
 WHERE c.id = ANY(%(ids)s::uuid[]) AND (%(project_id)s::uuid IS NULL OR c.project_id = %(project_id)s)
 ORDER BY c.id"""
-# The place of the first chunk by the index alone: joined to everything else, the skipped chunks took most of the time.
+# Finds the first chunk of the page by the index alone. Joining the skipped chunks to the other tables took most of the time.
 _BY_DOCUMENT: LiteralString = """
 WHERE c.project_id = %(project_id)s::uuid AND c.document_id = %(of)s::uuid AND c.chunk_index >= (
     SELECT s.chunk_index FROM kb.chunks s
@@ -155,9 +155,9 @@ class Chunks(Statements):
         row = await self._queries.one(SELECT_BY_ID[source, embedding], params)
         if row is None or (job_id is not None and row[_JOB] != job_id):
             if job_id is not None:
-                await self._job(job_id, project_id)
+                await self._read_job(job_id, project_id)
             raise ChunkNotFound(details={"chunk_id": chunk_id})
-        found = await self._views([row], source=source, embedding=embedding)
+        found = await self._build_views([row], source=source, embedding=embedding)
         if not found:
             raise JobNotFound("Source job not found", details={"job_id": row[_JOB]})
         return found[0]
@@ -168,7 +168,7 @@ class Chunks(Statements):
         """The existing chunks among `ids`, ordered by id. A chunk whose job was deleted meanwhile is left out."""
         params = {"ids": "{" + ",".join(ids) + "}", "project_id": project_id}
         rows = await self._queries.all(SELECT_BY_IDS[source, embedding], params)
-        return await self._views(rows, source=source, embedding=embedding)
+        return await self._build_views(rows, source=source, embedding=embedding)
 
     async def of_job(
         self,
@@ -181,11 +181,11 @@ class Chunks(Statements):
         source: bool = False,
         embedding: bool = False,
     ) -> tuple[list[ChunkView], int]:
-        """Chunks in reading order, after that with the id `after`; and their total."""
-        owner, total = await self._job(job_id, project_id)
-        params = await self._page(owner, job_id, limit=limit, offset=offset, after=after)
+        """Chunks in reading order, those behind the id `after`, and their total."""
+        owner, total = await self._read_job(job_id, project_id)
+        params = await self._locate_page(owner, job_id, limit=limit, offset=offset, after=after)
         rows = await self._queries.all(SELECT_BY_JOB[source, embedding], params)
-        found = await self._views(rows, source=source, embedding=embedding)
+        found = await self._build_views(rows, source=source, embedding=embedding)
         if rows and not found:
             raise JobNotFound("Source job not found", details={"job_id": job_id})
         return found, total
@@ -201,13 +201,13 @@ class Chunks(Statements):
         source: bool = False,
         embedding: bool = False,
     ) -> tuple[list[ChunkView], int]:
-        """The same for a document."""
-        params = await self._page(project_id, document_id, limit=limit, offset=offset, after=after)
+        """Like `of_job`, for a document."""
+        params = await self._locate_page(project_id, document_id, limit=limit, offset=offset, after=after)
         rows = await self._queries.all(SELECT_BY_DOCUMENT[source, embedding], params)
-        found = await self._views(rows, source=source, embedding=embedding)
+        found = await self._build_views(rows, source=source, embedding=embedding)
         return found, await self.count(project_id, document_id)
 
-    async def _page(
+    async def _locate_page(
         self, project_id: UUID | str, of: UUID | str, *, limit: int, offset: int, after: UUID | None
     ) -> dict[str, Any]:
         params = {"project_id": project_id, "of": of, "limit": limit, "offset": offset, "after": after}
@@ -257,15 +257,15 @@ class Chunks(Statements):
         await self._queries.run(MOVE, params)
 
     async def insert(self, chunks: Iterable[Chunk]) -> None:
-        await copy(self._queries, COPY, map(_row, chunks))
+        await copy(self._queries, COPY, map(_encode_row, chunks))
 
-    async def _job(self, job_id: str, project_id: UUID | None) -> tuple[str, int]:
+    async def _read_job(self, job_id: str, project_id: UUID | None) -> tuple[str, int]:
         row = await self._queries.one(SELECT_JOB, {"job_id": job_id, "project_id": project_id})
         if row is None:
             raise JobNotFound(details={"job_id": job_id})
         return row[0], row[1]
 
-    async def _views(self, rows: Sequence[Row], *, source: bool, embedding: bool) -> list[ChunkView]:
+    async def _build_views(self, rows: Sequence[Row], *, source: bool, embedding: bool) -> list[ChunkView]:
         views = [chunk_view(row) for row in rows]
         if embedding:
             for view, row in zip(views, rows, strict=True):
@@ -275,7 +275,7 @@ class Chunks(Statements):
         jobs = {row[_JOB]: row for row in rows}
         totals = await self._totals.of({job_id: row[_PROJECT] for job_id, row in jobs.items()}, self._queries)
         # The source of each job is encoded once for all its chunks.
-        sources = {job_id: Fragment(_source(jobs[job_id], total)) for job_id, total in totals.items()}
+        sources = {job_id: Fragment(_encode_source(jobs[job_id], total)) for job_id, total in totals.items()}
         if len(sources) < len(jobs):  # a job was deleted between the two statements
             views = [view for view in views if view["job_id"] in sources]
         for view in views:
@@ -308,7 +308,7 @@ class Totals:
         self._known.pop(job_id, None)
 
 
-def _row(chunk: Chunk) -> bytes:
+def _encode_row(chunk: Chunk) -> bytes:
     ids = (chunk.project_id.bytes, chunk.id.bytes, chunk.document_id.bytes, chunk.job_id.bytes)
     content = chunk.content.encode()
     digest = hashlib.sha256(content).digest()
@@ -332,7 +332,7 @@ def chunk_view(row: Row) -> ChunkView:
     }
 
 
-def _source(row: Row, total_chunks: int) -> bytes:
+def _encode_source(row: Row, total_chunks: int) -> bytes:
     """The chunk's job as JSON for clients: the same ten fields on every endpoint, no internals."""
     source = {
         "job_id": row[_JOB],

@@ -18,7 +18,7 @@ from whence.store.halfvec import HalfVector, HalfVectorDumper
 
 SEARCH_PATH = "kb, queue, public"
 STATEMENT_TIMEOUT = "15s"
-LOCK_TIMEOUT = "10s"  # less than the statement timeout, so that waiting for a lock has its own error
+LOCK_TIMEOUT = "10s"  # shorter than the statement timeout, so that a lock timeout has its own error
 EF_SEARCH = 100  # vectors that a search by index compares, unless it asks for another number
 _PREPARED = 500  # more than there are statements
 _MOMENT = 0.00025  # seconds of polling before an idle server sleeps
@@ -74,7 +74,7 @@ class Connection(AsyncConnection[tuple[Any, ...]]):
 
     @property
     def is_quiet(self) -> bool:
-        """False if an idle connection has data to read, most likely because the server closed it."""
+        """False if an idle connection has data to read: most likely the server closed it."""
         return not self.input.poll(0)
 
     async def answers(self) -> bool:

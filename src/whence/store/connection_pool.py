@@ -1,7 +1,7 @@
 """A pool of connections that survives a restart of the database.
 
 psycopg_pool reconnects in the background, with pauses of up to half a minute, and hands out dead connections one by
-one. Here the caller that needs a connection makes it, and the first dead connection retires all that are older.
+one. Here the caller that needs a connection opens it, and the first dead connection retires all older ones.
 """
 
 import asyncio

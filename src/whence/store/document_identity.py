@@ -1,4 +1,4 @@
-"""Which document a file is: by its bytes, its origin and its name."""
+"""Finds the document that a file belongs to, by content hash, origin and name."""
 
 from dataclasses import dataclass
 from typing import Any, LiteralString
@@ -13,7 +13,7 @@ COLUMNS: LiteralString = """
        d.created_at, d.updated_at, d.metadata, d.valid_from"""
 document_of = reader(Document, COLUMNS)
 
-# Origins are compared where both have one, else names.
+# Compares origins if both have one, else names.
 SELECT_SAME: LiteralString = f"""
 SELECT {COLUMNS} FROM kb.projects p
 LEFT JOIN kb.documents d ON d.project_id = %(project_id)s AND d.sha256 = %(sha256)s
@@ -76,7 +76,7 @@ class DocumentIdentity(Statements):
     async def same(
         self, project_id: UUID, sha256: bytes, *, name: str, origin: str | None
     ) -> Document | None:
-        """The project's document with these bytes and this origin, or this name where one of them has no origin.
+        """The project's document with these bytes and this origin; with this name if either has no origin.
 
         Raises `ProjectNotFound` if there is no such project.
         """
@@ -87,13 +87,13 @@ class DocumentIdentity(Statements):
         return None if row[0] is None else document_of(row)
 
     async def require_unlike_others(self, project_id: UUID, document_id: UUID, original: Original) -> None:
-        """Raises `Conflict` if another document has the origin, or without one the name, and the bytes of the original."""
+        """Raises `Conflict` if another document has the same bytes and the same origin (the same name if there is no origin)."""
         params = {"project_id": project_id, "id": document_id, **fields_of(original)}
         if (row := await self._queries.one(SELECT_RIVAL, params)) is not None:
             raise Conflict(SAME_AS_ANOTHER, details={"document_id": str(row[0]), "name": row[1]})
 
     async def shared_key(self, project_id: UUID, sha256: bytes) -> str | None:
-        """Storage key of these bytes, if a document of the project has them. `Inventory.share` must follow."""
+        """Storage key of these bytes, if a document of the project has them. Call `Inventory.share` next."""
         params = {"project_id": project_id, "sha256": sha256}
         found: str | None = await self._queries.value(SELECT_SHARED_KEY, params)
         return found
@@ -107,6 +107,6 @@ class DocumentIdentity(Statements):
         return [document_of(row) for row in rows]
 
     async def from_files(self, project_id: UUID) -> list[tuple[UUID, str, str, bytes]]:
-        """Id, name, origin and content hash of every document from a file. An open job's new content counts."""
+        """Id, name, origin and content hash of every document from a file. If an open job brings new content, its hash is used."""
         rows = await self._queries.all(SELECT_FROM_FILES, {"project_id": project_id})
         return [(row[0], row[1], row[2], row[3]) for row in rows]

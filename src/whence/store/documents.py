@@ -87,7 +87,7 @@ _LISTED: dict[bool, LiteralString] = {
     False: f"FROM kb.documents d{_FILTER}",
     True: f"FROM kb.documents d{_FILTER}{_WITH_STATUS}",
 }
-"""By whether a status is asked for: without one no job is looked up."""
+"""By whether the status is filtered. Without a filter, no job is looked up."""
 DocumentOrder = Literal["created", "name", "size", "updated"]
 _ORDERS: dict[DocumentOrder, LiteralString] = {
     "created": "d.id",
@@ -99,7 +99,7 @@ COUNT: dict[bool, LiteralString] = {asked: f"SELECT count(*) {listed}" for asked
 
 
 def select_page(*, with_status: bool = False, order: LiteralString = "d.id DESC") -> LiteralString:
-    """The ids of the page first: joined to everything else, the skipped documents took most of the time."""
+    """Selects the ids of the page first. Joining the skipped documents to the other tables took most of the time."""
     return f"""{_VIEW}
 WHERE d.project_id = %(project_id)s::uuid AND d.id = ANY(ARRAY(
     SELECT d.id {_LISTED[with_status]} AND (%(after)s::uuid IS NULL OR d.id < %(after)s)
@@ -187,9 +187,9 @@ class HeldDocument(NamedTuple):
     space: EmbeddingSpace | None
     document: Document
     job: Job | None
-    """None if the run no longer owns the job."""
+    """The job's row; None if the run no longer owns the job."""
     laid: list[chunks.Laid]
-    """The document's chunks, and whether they have vectors in the given space."""
+    """The document's chunks, each with whether it has a vector in the given space."""
 
 
 class Documents(DocumentIdentity):
@@ -233,12 +233,12 @@ class Documents(DocumentIdentity):
 
     async def get(self, document_id: UUID, *, project_id: UUID | None = None) -> Document:
         """The document without its text, which may be long."""
-        return document_of(await self._one(SELECT_ONE, document_id, project_id))
+        return document_of(await self._read_one(SELECT_ONE, document_id, project_id))
 
     async def lock(self, project_id: UUID, document_id: UUID) -> Document:
-        return document_of(await self._one(LOCK, document_id, project_id))
+        return document_of(await self._read_one(LOCK, document_id, project_id))
 
-    async def _one(self, query: LiteralString, document_id: UUID, project_id: UUID | None) -> Row:
+    async def _read_one(self, query: LiteralString, document_id: UUID, project_id: UUID | None) -> Row:
         row = await self._queries.one(query, {"id": document_id, "project_id": project_id})
         if row is None:
             raise _not_found(document_id)
@@ -247,14 +247,14 @@ class Documents(DocumentIdentity):
     async def content(
         self, document_id: UUID, *, project_id: UUID | None = None
     ) -> tuple[str | None, tuple[Page, ...]]:
-        """The text, None until it was first parsed, and its pages."""
-        row = await self._one(SELECT_TEXT, document_id, project_id)
+        """The text and its pages. The text is None until the document was first parsed."""
+        row = await self._read_one(SELECT_TEXT, document_id, project_id)
         return row[0], pages(row[1])
 
     async def part(
         self, project_id: UUID, document_id: UUID, *, start: int, end: int
     ) -> tuple[str, int] | None:
-        """`text[start:end]`, as far as there is text, and the document's version. None without a document or text."""
+        """`text[start:end]`, cut at the end of the text, and the document's version. None if there is no such document or text."""
         params = {"project_id": project_id, "id": document_id, "start": start, "end": end}
         row = await self._queries.one(SELECT_PART, params)
         return None if row is None or row[0] is None else (row[0], row[1])
@@ -264,7 +264,7 @@ class Documents(DocumentIdentity):
         return {row[0]: pages(row[1]) for row in rows}
 
     async def view(self, document_id: UUID, *, project_id: UUID | None = None) -> DocumentView:
-        return _linked_view(await self._one(SELECT_VIEW, document_id, project_id))
+        return _build_view(await self._read_one(SELECT_VIEW, document_id, project_id))
 
     async def page(
         self,
@@ -280,18 +280,20 @@ class Documents(DocumentIdentity):
         sort: DocumentOrder = "created",
         descending: bool = True,
     ) -> tuple[list[DocumentView], int]:
-        """Documents, newest first, after that with the id `after`, which needs this order; and their total. Types and extensions work as in `Filters`; `name` is a substring."""
-        params = {"project_id": project_id, "status": status, "name": name, **_types(mimes, extensions)}
+        """Documents, newest first, and their total. `after` is the id of the last document before the page and needs this order. Types and
+        extensions work as in `Filters`; `name` is a substring.
+        """
+        params = {"project_id": project_id, "status": status, "name": name, **_bind_types(mimes, extensions)}
         wanted = {**params, "limit": limit, "offset": offset, "after": after}
         way: LiteralString = "DESC" if descending else "ASC"
         order = f"{_ORDERS[sort]} {way}, d.id {way}" if sort != "created" else f"d.id {way}"
         rows = await self._queries.all(select_page(with_status=status is not None, order=order), wanted)
-        return [_linked_view(row) for row in rows], await self._queries.value(
+        return [_build_view(row) for row in rows], await self._queries.value(
             COUNT[status is not None], params
         )
 
     async def matching(self, project_id: UUID, filters: Filters) -> list[UUID]:
-        params = fields_of(filters) | _types(filters.mimes, filters.extensions)
+        params = fields_of(filters) | _bind_types(filters.mimes, filters.extensions)
         ids = None if filters.document_ids is None else list(filters.document_ids)
         return await self._queries.column(MATCHING, {**params, "project_id": project_id, "document_ids": ids})
 
@@ -310,7 +312,7 @@ class Documents(DocumentIdentity):
             raise Conflict(SAME_AS_ANOTHER) from exc
 
     async def describe(self, project_id: UUID, document_id: UUID, metadata: Mapping[str, Any]) -> None:
-        """Merge into the document's metadata. None removes a key; other keys stay. Another date settles the graph again."""
+        """Merge into the document's metadata. None removes a key; other keys stay. A new date recomputes the graph's values."""
         params = {
             "project_id": project_id,
             "id": document_id,
@@ -347,7 +349,7 @@ class Documents(DocumentIdentity):
     ) -> None:
         """Give the document the text that the job staged, and the data of its original.
 
-        Its own date is `valid_from`, else that of the file. `ClaimRemoval.reorder` settles the graph afterwards.
+        Its own date is `valid_from`, else the file's date. Call `ClaimRemoval.reorder` afterwards to recompute the graph's values.
         """
         params = {
             "project_id": project_id,
@@ -367,18 +369,18 @@ class Documents(DocumentIdentity):
             raise _not_found(document_id)
 
 
-def _linked_view(row: Row) -> DocumentView:
+def _build_view(row: Row) -> DocumentView:
     view = _view(row)
     return {**view, "url": links.to_document(view["id"], version=view["version"])}
 
 
-def _types(mimes: Sequence[str], extensions: Sequence[str]) -> dict[str, list[str] | None]:
+def _bind_types(mimes: Sequence[str], extensions: Sequence[str]) -> dict[str, list[str] | None]:
     return {"mimes": list(mimes) if mimes or extensions else None, "extensions": list(extensions)}
 
 
 def page_map(pages: Sequence[Page]) -> Jsonb | None:
     """A recognised page has its confidence as a fourth number."""
-    return Jsonb([_entry(page) for page in pages]) if pages else None
+    return Jsonb([_encode_page(page) for page in pages]) if pages else None
 
 
 def pages(page_map: list[list[Any]] | None) -> tuple[Page, ...]:
@@ -388,7 +390,7 @@ def pages(page_map: list[list[Any]] | None) -> tuple[Page, ...]:
     )
 
 
-def _entry(page: Page) -> list[float]:
+def _encode_page(page: Page) -> list[float]:
     recognised = [] if page.confidence is None else [page.confidence]
     return [page.number, page.start, page.end, *recognised]
 

@@ -10,7 +10,7 @@ from whence.models import Page
 from whence.store.documents import pages
 from whence.store.pool import Statements, uuids
 
-# The last page ends with the text, whose length takes milliseconds to count.
+# The last page ends where the text ends. Counting the text's length would take milliseconds.
 _PAGED: LiteralString = """d.id, d.name, d.mime, d.version, d.original_key, d.page_map,
     coalesce((d.page_map -> -1 ->> 2)::integer, length(d.text))"""
 SELECT_PAGED: LiteralString = f"""
@@ -38,7 +38,7 @@ FROM (SELECT p.id, p.chunk_id, p.start_offset, p.end_offset FROM kb.object_prove
       WHERE p.project_id = %(project_id)s AND p.id = ANY(%(ids)s::uuid[])) p
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
 """
-# A reading and its new claims have the same time: one transaction writes them.
+# A reading and its new claims have the same time, because one transaction writes them.
 SELECT_READERS: LiteralString = """
 SELECT e.chunk_id, e.extracted_at, e.reader FROM kb.chunk_extractions e
 WHERE e.project_id = %(project_id)s AND e.chunk_id = ANY(%(ids)s::uuid[]) AND e.reader IS NOT NULL
@@ -48,7 +48,7 @@ SELECT l.page, l.width, l.height, l.rotation, l.characters FROM kb.page_layouts 
 WHERE l.project_id = %(project_id)s AND l.document_id = %(document_id)s AND l.page = ANY(%(pages)s)
   AND l.version = %(version)s
 """
-# Nothing is kept of a document that was deleted or updated meanwhile.
+# Stores nothing if the document was deleted or updated meanwhile.
 PUT_LAYOUT: LiteralString = """
 INSERT INTO kb.page_layouts (project_id, document_id, page, version, width, height, rotation, characters)
 SELECT d.project_id, d.id, %(page)s, d.version, %(width)s, %(height)s, %(rotation)s, %(characters)s
@@ -92,7 +92,7 @@ class TextSpan(NamedTuple):
 
     @classmethod
     def of(cls, document_id: UUID | str | None, start: int | None, end: int | None) -> "TextSpan | None":
-        """None if any of them is."""
+        """None if any argument is None."""
         if document_id is None or start is None or end is None:
             return None
         return cls(UUID(str(document_id)), start, end)
@@ -138,12 +138,12 @@ class EvidenceReads(Statements):
         return {row[0]: QuotedSpan(TextSpan.of(*row[1:4]), row[0]) for row in rows}
 
     async def of_claims(self, project_id: UUID, ids: Sequence[UUID]) -> dict[UUID, QuotedSpan]:
-        """Claims about objects and relationships, without those that a person made or rejected."""
+        """Claims about objects and relationships, except those that a person made or rejected."""
         rows = await self._queries.all(SELECT_CLAIMS, {"project_id": project_id, "ids": uuids(ids)})
         return {row[0]: QuotedSpan(TextSpan.of(*row[1:4]), row[4]) for row in rows}
 
     async def readers(self, project_id: UUID, chunk_ids: Sequence[UUID]) -> dict[tuple[UUID, datetime], str]:
-        """The models and extractors that read the chunks, by chunk and `extracted_at` of the claims that each made."""
+        """The model or extractor of each reading, by chunk and `extracted_at` of its claims."""
         rows = await self._queries.all(SELECT_READERS, {"project_id": project_id, "ids": uuids(chunk_ids)})
         return {(row[0], row[1]): row[2] for row in rows}
 
@@ -153,6 +153,6 @@ class EvidenceReads(Statements):
         return [StoredLayout(*row) for row in rows]
 
     async def put_layout(self, document: PagedDocument, layout: StoredLayout) -> None:
-        """Cache the layout, unless the document has another version now."""
+        """Cache the layout, unless the document's version has changed."""
         params = {"project_id": document.project_id, "document_id": document.id, "version": document.version}
         await self._queries.run(PUT_LAYOUT, {**params, **layout._asdict()})

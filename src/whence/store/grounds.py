@@ -1,7 +1,7 @@
-"""Marks citations of stored answers whose chunk goes or whose claim is rejected.
+"""Marks citations of stored answers as stale when their chunk is removed or their claim is rejected.
 
-These are parts of the statements that remove the chunk or take the claim, so no answer is searched afterwards. Those statements
-run after the chunks are locked: an answer that is being stored holds its chunks (`answers.INSERT`), and is seen here.
+The marking is a part of the statement that removes the chunk or the claim. That statement runs with the chunks locked, and `answers.INSERT`
+locks them, too, so an answer that is being stored is not missed.
 """
 
 from typing import LiteralString
@@ -38,4 +38,4 @@ WHERE g.project_id = %(project_id)s AND g.reason = 'rejected' AND g.chunk_id = A
   AND NOT EXISTS (SELECT FROM kb.rejected_relationship_claims c
                   WHERE c.project_id = %(project_id)s AND c.chunk_id = g.chunk_id{_OVERLAP})
 """
-"""For chunks whose claims came back. Another rejection may still concern the same words."""
+"""For chunks whose claims were restored. Another rejection may still apply to the same words."""

@@ -1,6 +1,6 @@
-"""Vectors in pgvector's binary form of halfvec, which Postgres need not parse.
+"""Encodes vectors in the binary form of pgvector's halfvec, which Postgres need not parse.
 
-It is the number of dimensions, two zero bytes, and two bytes per dimension, big-endian.
+The form is the number of dimensions, two zero bytes, and two bytes per dimension, big-endian.
 """
 
 import struct

@@ -1,7 +1,7 @@
 """The inventory: the id of this database's storage, and the originals that this database wrote there.
 
-A row is committed before its object is written, and deleted after the object. So an object without a row is not ours and
-is never touched.
+A row is committed before its object is written, and deleted after the object. So an object without a row does not belong to this database
+and is never touched.
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -49,12 +49,12 @@ ON CONFLICT DO NOTHING
 FORGET: LiteralString = """
 DELETE FROM kb.stored_originals WHERE project_id = %(project_id)s AND key = ANY(%(keys)s::text[])
 """
-# Locks the row until the transaction ends, which also stores the reference. A day must pass before it can be a leftover.
+# Locks the row until the transaction, which also stores the reference, ends. Restarts the day after which an original can be a leftover.
 SHARE: LiteralString = """
 UPDATE kb.stored_originals SET noted_at = %(now)s
 WHERE project_id = %(project_id)s AND key = %(key)s AND state = 'kept'
 """
-# Waits for those who share them now: the next statement sees their references.
+# Waits for transactions that share the originals, so that the next statement sees their references.
 LOCK: LiteralString = """
 SELECT key FROM kb.stored_originals
 WHERE project_id = %(project_id)s AND key = ANY(%(keys)s::text[]) ORDER BY key FOR UPDATE
@@ -86,7 +86,7 @@ SELECT_TRASH: LiteralString = f"""
 SELECT o.project_id, o.key, o.noted_at, o.state, o.trashed_at, {_IS_REFERENCED}
 FROM kb.stored_originals o WHERE o.trashed_at IS NOT NULL ORDER BY o.trashed_at, o.key
 """
-# Not while a backup runs: it copies the originals that were referenced when it began.
+# Fails while a backup runs, because it copies the originals that were referenced when it began.
 CLAIM_LEFTOVERS: LiteralString = f"""
 UPDATE kb.stored_originals o SET state = 'moving', trashed_at = %(now)s
 WHERE {_IS_LEFTOVER} AND NOT {_BACKUP_RUNS}
@@ -98,7 +98,7 @@ SET state = %(state)s, trashed_at = CASE WHEN %(state)s::text <> 'kept' THEN tra
 WHERE project_id = %(project_id)s AND key = %(key)s AND state <> 'kept'
 """
 COUNT_LEFTOVERS: LiteralString = f"SELECT count(*) FROM kb.stored_originals o WHERE {_IS_LEFTOVER}"
-# The original of a failed or cancelled job is optional: the job may be retried, but its loss is no data loss.
+# The original of a failed or cancelled job is optional. The job may be retried, but losing its original loses no data.
 REFERRED: LiteralString = """
 SELECT key, size, sha256, bool_or(required) AS required
 FROM (SELECT d.original_key, d.size, d.sha256, true FROM kb.documents d WHERE d.original_key IS NOT NULL
@@ -128,7 +128,7 @@ class StoredOriginal(NamedTuple):
     state: State
     trashed_at: datetime | None
     is_referenced: bool | None = None
-    """Whether a document or its current job refers to it; None if that was not read."""
+    """Whether a document or its current job refers to the original; None if that was not read."""
 
     @property
     def trash_key(self) -> str:
@@ -172,23 +172,23 @@ class Inventory(Statements):
         return found
 
     async def note(self, keys: Sequence[str]) -> None:
-        """Insert the keys. Call before the objects are written."""
+        """Insert the keys. Call this before writing the objects."""
         await self._queries.run(NOTE, {"keys": list(keys), "now": now()})
 
     async def share(self, project_id: UUID, key: str) -> bool:
-        """Keep the original for one more document. Call in the transaction that refers to it. False if it is being removed."""
+        """Keep the original for one more document. Call this in the transaction that refers to it. Returns False if it is being removed."""
         params = {"project_id": project_id, "key": key, "now": now()}
         return await self._queries.run(SHARE, params) == 1
 
     async def claim(self, project_id: UUID, keys: Iterable[str]) -> list[str]:
-        """Mark the originals that nothing refers to as on their way to the trash, and return their keys: no document shares them now."""
+        """Mark the originals that nothing refers to as on their way to the trash, and return their keys."""
         params = {"project_id": project_id, "keys": list(keys), "now": now()}
         async with self._queries.transaction() as tx:
             await tx.all(LOCK, params)
             return await tx.column(CLAIM, params)
 
     async def forget(self, project_id: UUID, keys: Iterable[str]) -> None:
-        """Delete the keys. Call after the objects are deleted."""
+        """Delete the keys. Call this after deleting the objects."""
         await self._queries.run(FORGET, {"project_id": project_id, "keys": list(keys)})
 
     async def owned(self, project_id: UUID, document_id: UUID | None = None) -> list[str]:

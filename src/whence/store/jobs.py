@@ -88,7 +88,7 @@ LOCK_DOCUMENTS: LiteralString = """
 SELECT d.id FROM kb.documents d
 WHERE d.project_id = %(project_id)s AND d.id = ANY(%(ids)s::uuid[]) ORDER BY d.id FOR UPDATE
 """
-# One job and one task for each document whose chunks all have vectors, and that has no such job yet.
+# Inserts a job and a task for each document that has vectors for all its chunks and no such job yet.
 ORDER: LiteralString = f"""
 WITH made AS (
     INSERT INTO kb.jobs (project_id, id, document_id, type, name, status, config, file_name, file_type, file_size, created_at)
@@ -156,7 +156,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParentJob:
-    """The extractions that were ordered together, as one job."""
+    """Extractions that were ordered together, presented as one job."""
 
     project_id: UUID
     id: UUID
@@ -168,14 +168,14 @@ class ParentJob:
     cancelled: int
     done: int
     total: int | None
-    """Chunks of the documents that were begun."""
+    """Number of chunks of the documents whose extraction has begun."""
     created_at: datetime
     started_at: datetime | None
     last_completed_at: datetime | None
 
     @property
     def status(self) -> JobStatus:
-        """It fails if one of them fails."""
+        """`failed` if one of the extractions failed."""
         if self.pending or self.processing:
             return "processing" if self.started_at else "pending"
         if self.failed:
@@ -198,7 +198,9 @@ class Jobs(Statements):
         return job_of(row)
 
     async def hold_all(self, project_id: UUID, document_id: UUID | None = None) -> None:
-        """Lock the jobs of the document or the project. A running extraction locks its job, then a chunk: so must a deletion."""
+        """Lock the jobs of the document or the project. A running extraction locks its job before a chunk, so a deletion must do the
+        same.
+        """
         await self._queries.run(HOLD_ALL, {"project_id": project_id, "document_id": document_id})
 
     async def many(self, project_id: UUID, ids: Sequence[UUID]) -> list[Job]:
@@ -265,25 +267,25 @@ class Jobs(Statements):
         """Cancel the job; a running worker stops at its next step."""
         params = {"project_id": job.project_id, "id": job.id, "now": now(), "error_details": _CANCELLED}
         if not await self._queries.run(CANCEL, params):
-            raise Conflict(f"The job is {job.status} already", details={"status": job.status})
+            raise Conflict(f"The job is already {job.status}", details={"status": job.status})
         return await self.get(job.id, project_id=job.project_id)
 
     async def supersede(self, project_id: UUID, document_id: UUID) -> set[JobType]:
         """Cancel the document's open jobs in favour of a newer version. Returns their types."""
-        words = "A newer version of the document took its place"
+        words = "A newer version of the document replaced it"
         reason = {"code": "SUPERSEDED", "message": words, "details": {}}
         params = {"project_id": project_id, "document_id": document_id, "now": now()}
         return set(await self._queries.column(SUPERSEDE, {**params, "error_details": reason}))
 
     async def unbegun(self, project_id: UUID, document_id: UUID) -> list[Job]:
-        """Pending extractions of the document without a schema version: each takes the current one when it begins."""
+        """Pending extractions of the document that have not begun. Each uses the schema that is current when it begins."""
         params = {"project_id": project_id, "document_id": document_id}
         return [job_of(row) for row in await self._queries.all(SELECT_UNBEGUN, params)]
 
     async def order_extractions(
         self, project_id: UUID, ids: Sequence[UUID], *, scope: str, space_id: UUID, task: str
     ) -> list[Job]:
-        """Queue an extraction of each document. Returns them and those that waited already; new ones have a common `parent`."""
+        """Queue an extraction of each document. Returns the new and the already waiting ones; the new ones have a common `parent`."""
         params = {"project_id": project_id, "ids": uuids(ids), "scope": scope}
         given = [{"document_id": ident, "job_id": new_id()} for ident in ids]
         order = {"given": records(given), "config": Jsonb({"scope": scope, "parent": str(new_id())})}
@@ -300,10 +302,10 @@ class Jobs(Statements):
         return _parent_of(row)
 
     async def cancel_parent(self, parent: ParentJob) -> ParentJob:
-        """Cancel those of its extractions that have not ended."""
+        """Cancel the parent's extractions that have not ended."""
         params = {"project_id": parent.project_id, "id": str(parent.id), "now": now()}
         if not await self._queries.run(CANCEL_PARENT, {**params, "error_details": _CANCELLED}):
-            raise Conflict(f"The job is {parent.status} already", details={"status": parent.status})
+            raise Conflict(f"The job is already {parent.status}", details={"status": parent.status})
         return await self.parent(parent.id, project_id=parent.project_id)
 
     async def retry(self, job: Job) -> Job:

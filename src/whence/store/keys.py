@@ -35,9 +35,9 @@ class ApiKey:
     created_at: datetime
     revoked_at: datetime | None = None
     last_used_at: datetime | None = None
-    """Up to a minute late."""
+    """Updated with up to a minute's delay."""
     requests_per_minute: int | None = None
-    """None: the settings decide; 0: no limit. The same for tokens."""
+    """None: the limit in the settings; 0: no limit. The same for tokens."""
     tokens_per_minute: int | None = None
 
 
@@ -56,7 +56,7 @@ class Caller:
     project_id: UUID | None
     scope: Scope
     name: str | None = None
-    """None without a key."""
+    """None if the request has no key."""
     key_id: UUID | None = None
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
@@ -135,7 +135,7 @@ class Keys(Statements):
             tokens_per_minute=tokens_per_minute,
         )
         try:
-            await self._queries.run(INSERT, {**fields_of(key), "sha256": _digest(secret)})
+            await self._queries.run(INSERT, {**fields_of(key), "sha256": _hash(secret)})
         except psycopg.errors.ForeignKeyViolation as exc:
             raise ProjectNotFound(details={"project_id": str(project_id)}) from exc
         return key, Secret(secret)
@@ -146,7 +146,7 @@ class Keys(Statements):
         prefix = parts[1] if len(parts) == 3 and parts[0] == _MARK else ""  # noqa: PLR2004 - wh_<prefix>_<secret>
         row = await self._queries.one(SELECT_BY_PREFIX, {"prefix": prefix}) if prefix.isalnum() else None
         expected = row[0] if row else _NO_MATCH
-        if not hmac.compare_digest(expected, _digest(presented)) or row is None:
+        if not hmac.compare_digest(expected, _hash(presented)) or row is None:
             raise Unauthorized
         return Caller(
             project_id=row[1],
@@ -158,7 +158,7 @@ class Keys(Statements):
         )
 
     async def use(self, key_id: UUID, *, requests: int = 0, tokens: int = 0) -> KeyUsage:
-        """Add to the usage of the key in this minute, across all processes. Returns the sums."""
+        """Add to the key's usage in this minute, summed over all processes. Returns the sums."""
         minute = now().replace(second=0, microsecond=0)
         added = {"key_id": key_id, "minute": minute, "requests": requests, "tokens": tokens}
         row = await self._queries.one(USE, added)
@@ -170,7 +170,7 @@ class Keys(Statements):
         await self._queries.run(NOTE_USE, {"uses": records(uses)})
 
     async def all(self, *, project_id: UUID | None = None) -> list[ApiKey]:
-        """All keys, the oldest first; or those that open only this project."""
+        """All keys, oldest first; or only those restricted to this project."""
         return [_key_of(row) for row in await self._queries.all(SELECT_ALL, {"project_id": project_id})]
 
     async def any_active(self) -> bool:
@@ -183,9 +183,9 @@ class Keys(Statements):
 
 
 def may_be_ours(presented: str) -> bool:
-    """Whether it has the prefix of our keys. Only `authenticate` checks its validity."""
+    """Whether the text has the prefix of our keys. Only `authenticate` checks its validity."""
     return presented.startswith(f"{_MARK}_")
 
 
-def _digest(secret: str) -> bytes:
+def _hash(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()

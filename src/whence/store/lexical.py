@@ -50,8 +50,8 @@ DROP: LiteralString = (
     "DELETE FROM kb.lexical_segments WHERE project_id = %(project_id)s AND id = ANY(%(ids)s)"
 )
 CLEAR: LiteralString = "DELETE FROM kb.lexical_segments WHERE project_id = %(project_id)s"
-# One statement, so that frequencies, lengths and postings come from one snapshot. A term can only be in the last block
-# whose first term is not greater. A segment's chunk ids never change, so cached ones are not read again.
+# One statement, so that frequencies, lengths and postings come from one snapshot. A term can only be in the last block whose first term is
+# not greater than it. A segment's chunk ids never change, so cached ones are not read again.
 SELECT_POSTINGS: LiteralString = """
 SELECT s.id, s.size, s.live, s.length, s.dead, ARRAY(
            SELECT (SELECT b.payload FROM kb.lexical_blocks b
@@ -144,7 +144,7 @@ class SegmentPostings(NamedTuple):
     length: int
     dead: bytes
     blocks: list[bytes | None]
-    """For each term the only block that may hold it, or None."""
+    """For each term the only block that can contain it, or None."""
     chunk_ids: bytes
 
 

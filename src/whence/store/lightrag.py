@@ -1,4 +1,4 @@
-"""Keys of LightRAG servers, and the places of LightRAG's chunks in our documents."""
+"""Keys of LightRAG servers, and the positions of LightRAG's chunks in our documents."""
 
 from collections.abc import Sequence
 from typing import LiteralString
@@ -31,7 +31,7 @@ CROSS JOIN LATERAL (
     LIMIT %(most)s) found
 ORDER BY wanted.number
 """
-# Each text in the first of these documents that has it, with the chunks that it overlaps.
+# Finds each text in the first of these documents that contains it, with the chunks that it overlaps.
 CHUNKS_OF_TEXTS: LiteralString = """
 SELECT wanted.number, uuid_send(c.id)
 FROM unnest(%(texts)s::text[]) WITH ORDINALITY AS wanted (text, number)
@@ -50,7 +50,7 @@ ORDER BY wanted.number, c.chunk_index
 
 class Lightrag(Statements):
     async def projects(self) -> int:
-        """The number of projects with a server of their own."""
+        """Number of projects that have their own LightRAG server."""
         return int(await self._queries.value(PROJECTS))
 
     async def key(self, project_id: UUID, url: str) -> str | None:
@@ -59,7 +59,7 @@ class Lightrag(Statements):
         return None if row is None else row[0]
 
     async def use_key(self, project_id: UUID, url: str, key: str | None) -> None:
-        """None forgets the key."""
+        """Store the key; None deletes it."""
         if key is None:
             await self._queries.run(FORGET_KEY, {"project_id": project_id})
         else:
@@ -73,7 +73,7 @@ class Lightrag(Statements):
     async def chunks_of_texts(
         self, project_id: UUID, texts: Sequence[str], document_ids: Sequence[UUID]
     ) -> list[list[ChunkKey]]:
-        """For each text the chunks of the first document that has it word for word, in reading order; empty if none has."""
+        """For each text the chunks of the first document that contains it verbatim, in reading order; empty if there is none."""
         params = {"project_id": project_id, "texts": list(texts), "ids": list(document_ids)}
         found: list[list[ChunkKey]] = [[] for _ in texts]
         for number, chunk_id in await self._queries.all(CHUNKS_OF_TEXTS, params):

@@ -5,6 +5,7 @@ callback during interpreter shutdown ends the process with SIGABRT.
 """
 
 import asyncio
+import hashlib
 import os
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
@@ -25,19 +26,20 @@ from obstore.store import LocalStore, ObjectStore, from_url
 from whence.errors import NotFound, SettingsError, StorageUnavailable
 
 if TYPE_CHECKING:
+    from obstore import GetOptions
     from obstore.store import RetryConfig
 
 T = TypeVar("T")
 
 MARKER = "whence-storage.json"
-"""The object that names the database of the storage. Listings leave it out."""
+"""Key of the object that names the storage's database. Listings leave it out."""
 
 _THREADS = 8
-_READ = 64 * 1024  # the library's own parts of 10 MB would wait in memory for slow readers
+_READ = 64 * 1024  # with the library's default of 10 MB, parts would wait in memory for slow readers
 _PARTS = 2  # concurrent parts of a large upload, 5 MB each
 
-# Gives up while the caller still waits, not after three minutes. All other options come from the environment variables of
-# the bucket's service: the library would ignore them if options were given here.
+# Times out while the caller still waits, not after the default of three minutes. All other options come from the environment variables of
+# the bucket's service, which the library ignores if options are passed here.
 _RETRIES: "RetryConfig" = {
     "max_retries": 3,
     "retry_timeout": timedelta(seconds=20),
@@ -46,7 +48,7 @@ _RETRIES: "RetryConfig" = {
 
 
 class Originals:
-    """Bytes by key. Whence makes the keys (`<project id>/<document id>/<version>`), never a user."""
+    """Stores bytes by key. Whence makes the keys (`<project id>/<document id>/<version>`), never a user."""
 
     def __init__(self, store: ObjectStore, folder: Path | None = None, *, location: str = "") -> None:
         self._store = store
@@ -57,10 +59,10 @@ class Originals:
     @classmethod
     def open(cls, url: str | None, data_dir: Path) -> "Originals":
         if url is None:
-            return cls._in_folder(data_dir / "originals")
+            return cls._open_folder(data_dir / "originals")
         try:
             if url.startswith("file:"):
-                return cls._in_folder(Path(url2pathname(urlsplit(url).path)), location=url)
+                return cls._open_folder(Path(url2pathname(urlsplit(url).path)), location=url)
             # The location without credentials.
             return cls(from_url(url, retry_config=_RETRIES), location=re.sub(r"(?<=://)[^/]*@|\?.*", "", url))
         except (BaseError, ValueError) as exc:
@@ -70,12 +72,12 @@ class Originals:
             ) from exc
 
     @classmethod
-    def _in_folder(cls, folder: Path, location: str = "") -> "Originals":
+    def _open_folder(cls, folder: Path, location: str = "") -> "Originals":
         return cls(LocalStore(folder, mkdir=True, automatic_cleanup=True), folder, location=location)
 
     async def put(self, key: str, content: bytes | Iterator[bytes] | IO[bytes] | Path) -> None:
-        """Store the bytes durably: after the return they survive a crash of the machine."""
-        with _translated(key):
+        """Store the bytes durably: once this returns, they survive a crash of the machine."""
+        with _translate_errors(key):
             if self._folder is None:
                 await self._do(partial(obstore.put, self._store, key, content, max_concurrency=_PARTS))
             else:
@@ -84,13 +86,13 @@ class Originals:
     def _put_file(self, folder: Path, key: str, content: bytes | Iterator[bytes] | IO[bytes] | Path) -> None:
         target = folder / key
         made = _make_parents(target, folder)
-        if not (isinstance(content, Path) and _link(content, target)):
+        if not (isinstance(content, Path) and _try_link(content, target)):
             obstore.put(self._store, key, content)
         _sync(target, target.parent, *(path.parent for path in made))
 
     async def put_new(self, key: str, content: bytes) -> bool:
         """Create the object. Returns False if the key exists; of two concurrent writers one gets False."""
-        with _translated(key):
+        with _translate_errors(key):
             try:
                 await self._do(partial(obstore.put, self._store, key, content, mode="create"))
             except AlreadyExistsError:
@@ -101,7 +103,7 @@ class Originals:
 
     async def move(self, key: str, target: str) -> None:
         """Raises `NotFound` if the key does not exist. Safe to repeat after a kill at any point."""
-        with _translated(key):
+        with _translate_errors(key):
             if self._folder is None:
                 await self._do(partial(obstore.rename, self._store, key, target))
             else:
@@ -110,10 +112,10 @@ class Originals:
     async def _do(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
-    async def get(self, key: str) -> AsyncGenerator[bytes, None]:
-        """Yields parts of about `_READ` bytes. Closing it early closes the file."""
-        with _translated(key):
-            opened = _OpenFile(self._store, key)
+    async def get(self, key: str, *, span: tuple[int, int] | None = None) -> AsyncGenerator[bytes, None]:
+        """Yields parts of about `_READ` bytes, of all or from `span`: start and end. Closing it early closes the file."""
+        with _translate_errors(key):
+            opened = _OpenFile(self._store, key, span)
             try:
                 while (part := await self._do(opened.read)) is not None:
                     yield part
@@ -132,7 +134,7 @@ class Originals:
     @asynccontextmanager
     async def as_file(self, key: str) -> AsyncIterator[Path]:
         if self._folder is not None:
-            with _translated(key):
+            with _translate_errors(key):
                 await self._do(partial(obstore.head, self._store, key))
             yield self._folder / key
             return
@@ -144,42 +146,61 @@ class Originals:
 
     async def delete(self, key: str) -> None:
         """Delete the object. A missing key is no error, because a kill may have prevented the write."""
-        with _translated(key), suppress(FileNotFoundError, NotFoundError):
+        with _translate_errors(key), suppress(FileNotFoundError, NotFoundError):
             if self._folder is not None:
                 await self._do(partial(_remove_unfinished, self._folder / key))
             await self._do(partial(obstore.delete, self._store, key))
 
+    async def size(self, key: str) -> int:
+        """Raises `NotFound` if the key does not exist."""
+        with _translate_errors(key):
+            return int((await self._do(partial(obstore.head, self._store, key)))["size"])
+
     async def exists(self, key: str) -> bool:
-        with _translated(key):
-            try:
-                await self._do(partial(obstore.head, self._store, key))
-            except (FileNotFoundError, NotFoundError):
-                return False
-            return True
+        try:
+            await self.size(key)
+        except NotFound:
+            return False
+        return True
+
+    async def require_size(self, key: str, size: int) -> None:
+        """Raises `NotFound` if the original is missing or has another size."""
+        found = await self.size(key)
+        if found != size:
+            message = f"The original is damaged: {found} bytes instead of {size}; send the same file again"
+            raise NotFound(message, details={"key": key})
+
+    async def matches(self, key: str, *, size: int, sha256: bytes) -> bool:
+        """Whether the original is there with this content. In a bucket only the size is compared: reading would cost a transfer."""
+        try:
+            await self.require_size(key, size)
+        except NotFound:
+            return False
+        return self._folder is None or await self._do(partial(_hash, self._folder / key)) == sha256
 
     async def keys(self) -> list[str]:
 
         def listed() -> list[str]:
             return [item["path"] for batch in obstore.list(self._store) for item in batch]
 
-        with _translated():
+        with _translate_errors():
             return [key for key in await self._do(listed) if key != MARKER]
 
     async def check(self) -> None:
         """Raises `StorageUnavailable` if the storage does not answer."""
-        with _translated():
+        with _translate_errors():
             await self._do(partial(next, iter(obstore.list(self._store)), None))
 
 
 class _OpenFile:
     """Reads parts. `close` drops the library's stream: the traceback of a cancelled read would keep it, and its file."""
 
-    def __init__(self, store: ObjectStore, key: str) -> None:
-        self._parts = self._stream(store, key)
+    def __init__(self, store: ObjectStore, key: str, span: tuple[int, int] | None) -> None:
+        self._parts = self._stream(store, key, {} if span is None else {"range": span})
 
     @staticmethod
-    def _stream(store: ObjectStore, key: str) -> Iterator[bytes]:
-        yield from map(bytes, obstore.get(store, key).stream(min_chunk_size=_READ))
+    def _stream(store: ObjectStore, key: str, options: "GetOptions") -> Iterator[bytes]:
+        yield from map(bytes, obstore.get(store, key, options=options).stream(min_chunk_size=_READ))
 
     def read(self) -> bytes | None:
         """None at the end."""
@@ -187,6 +208,15 @@ class _OpenFile:
 
     def close(self) -> None:
         self._parts = iter(())
+
+
+def _hash(path: Path) -> bytes | None:
+    """None if the file was removed meanwhile."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").digest()
+    except FileNotFoundError:
+        return None
 
 
 def _make_parents(target: Path, top: Path) -> list[Path]:
@@ -199,7 +229,7 @@ def _make_parents(target: Path, top: Path) -> list[Path]:
     return missing
 
 
-def _link(path: Path, target: Path) -> bool:
+def _try_link(path: Path, target: Path) -> bool:
     """Try to make a hard link, which saves the copy within one file system."""
     try:
         os.link(path, target)
@@ -239,11 +269,11 @@ def _sync(*paths: Path) -> None:
 
 
 @contextmanager
-def _translated(key: str = "") -> Iterator[None]:
+def _translate_errors(key: str = "") -> Iterator[None]:
     try:
         yield
     except (FileNotFoundError, NotFoundError) as exc:  # a folder raises FileNotFoundError
-        raise NotFound("The original is not there", details={"key": key}) from exc
+        raise NotFound("The original is not in the storage", details={"key": key}) from exc
     except OSError as exc:
         raise StorageUnavailable from exc
     except BaseError as exc:

@@ -84,7 +84,7 @@ class Queries(ABC):
     async def page(
         self, query: "PagedQuery[T]", params: Params, *, limit: int, offset: int, after: UUID | None = None
     ) -> tuple[list[T], int]:
-        """One page, and the number of items on all pages. `after` is the id of the last item before it."""
+        """One page, and the number of items on all pages. `after` is the id of the last item before the page."""
         select = query.select if after is None else query.select_after
         rows = await self.all(select, {**params, "limit": limit, "offset": offset, "after": after})
         return list(map(query.read, rows)), await self.value(query.count, params)
@@ -116,9 +116,9 @@ class PagedQuery(Generic[T]):
     counted: LiteralString = ""
     """The source to count, if fewer tables give the same number."""
     is_after: LiteralString = ""
-    """The condition that an item comes after the id `after`, for lists in the order of ids."""
+    """Condition for items behind the id `after`, for lists ordered by id."""
     ident: LiteralString = ""
-    """The id of an item, for lists in another order: the place of `after` in it is counted."""
+    """Column with an item's id, for lists in another order: the position of `after` is counted."""
 
     @property
     def select(self) -> LiteralString:
@@ -127,7 +127,7 @@ class PagedQuery(Generic[T]):
     @property
     def select_after(self) -> LiteralString:
         if self.ident:
-            # Nothing comes after an item that is not in the list.
+            # No item comes after an id that is not in the list.
             return f"""{self.select} + coalesce((
     SELECT numbered.place FROM (
         SELECT {self.ident} AS ident, row_number() OVER (ORDER BY {self.order}) AS place {self.source}) numbered
@@ -277,7 +277,7 @@ class Transaction(Queries):
 
 
 class Deadlocked(DatabaseUnavailable):
-    """Somebody else was writing the same just now"""
+    """Another request was writing the same rows; try again"""
 
 
 class ConnectionLost(DatabaseUnavailable):
@@ -292,13 +292,16 @@ _TRANSLATIONS: tuple[tuple[tuple[type[psycopg.Error], ...], type[WhenceError]], 
 
 
 def translate(exc: BaseException | None, conn: Connection | None = None) -> WhenceError | None:
-    """Our error for an error of the driver; None if there is none."""
+    """Our error for a driver's error; None if we have none."""
     if isinstance(exc, UnicodeEncodeError):  # command-line bytes that are not text
         return BadInput("Text must be valid Unicode")
     if not isinstance(exc, psycopg.Error):
         return None
     if conn is not None and conn.closed:
         return ConnectionLost()
+    if isinstance(exc, QueryCanceled) and exc.diag.context:
+        # Only waits for rows have a context here: "while locking tuple …", or the check of a foreign key.
+        return DatabaseBusy()
     if isinstance(exc, QueryCanceled):
         return WhenceError(f"The database took longer than {STATEMENT_TIMEOUT}")
     return next((error() for kinds, error in _TRANSLATIONS if isinstance(exc, kinds)), None)

@@ -88,7 +88,9 @@ class Projects(Statements):
         return project_of(row)
 
     async def named(self, name: str, *, own: UUID | None = None) -> Project:
-        """The project of this name; with `own`, only if it is that one. Without, names that a project gave itself do not count."""
+        """The project of this name. With `own`, only that project is considered; without, names that a project's own key gave it are
+        not.
+        """
         row = await self._queries.one(SELECT_NAMED, {"name": name, "own": own})
         if row is None:
             raise ProjectNotFound(f"There is no project named {name!r}", details={"name": name})
@@ -100,7 +102,8 @@ class Projects(Statements):
     async def update(self, project: Project, *, own: UUID | None = None) -> Project:
         """Update all fields except the language, which only `search.index.reindex` changes.
 
-        `own` is the only project that the caller sees: names of others are no conflict, as they are not to be learned.
+        `own` is the only project that the caller sees. Names of other projects are then no conflict, because the caller must not learn
+        them.
         """
         changed = replace(project, updated_at=now())
         config = {name: value for name, value in project.config.items() if name != _LANGUAGE}

@@ -18,7 +18,7 @@ DEFERRED: LiteralString = """
 """
 DEFER: LiteralString = f"SELECT {DEFERRED}"
 
-# With priority: the task is rare, and its work grows while it waits.
+# Has priority: the task is rare, and its work grows while it waits.
 DEFER_ONCE: LiteralString = """
 SELECT queue.procrastinate_defer_jobs_v1(ARRAY[
     ROW('default', %(task)s, 1, %(lock)s, NULL, %(args)s,
@@ -37,7 +37,7 @@ SELECT EXISTS (SELECT FROM queue.procrastinate_jobs
 WAITING: LiteralString = """
 SELECT count(*) FROM queue.procrastinate_jobs WHERE task_name = %(task)s AND status = 'todo'
 """
-# As procrastinate fetches a task, but none of the projects in `full`.
+# Fetches a task as procrastinate does, but none of the projects in `full`.
 FETCH_OTHER: LiteralString = """
 UPDATE queue.procrastinate_jobs SET status = 'doing', worker_id = %(worker_id)s
 WHERE id = (
@@ -102,7 +102,7 @@ class Queue(Statements):
     async def fetch_other(
         self, queue: QueueName, *, worker_id: int, full: Sequence[str]
     ) -> dict[str, Any] | None:
-        """Mark the first task that is of none of these projects as running, and return its row."""
+        """Mark the first task outside the projects `full` as running, and return its row."""
         params = {"queue": queue, "worker_id": worker_id, "full": list(full)}
         row: dict[str, Any] | None = await self._queries.value(FETCH_OTHER, params)
         return row

@@ -57,7 +57,7 @@ BEGIN
     WHERE NOT coalesce(p.excused, false)
       AND ((r.required AND p.key IS NULL) OR (p.size, p.sha256) <> (r.size, r.sha256));
     IF wrong IS NOT NULL THEN
-        RAISE EXCEPTION '% of documents: %', cardinality(wrong), array_to_string(wrong[:20], ', ');
+        RAISE EXCEPTION '%: %', cardinality(wrong), array_to_string(wrong[:20], ', ');
     END IF;
 END $$;
 """
@@ -74,7 +74,7 @@ ON CONFLICT (only_row) DO UPDATE SET id = excluded.id, created_at = excluded.cre
 """
 _KEY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(/[0-9A-Za-z_-][0-9A-Za-z._-]*)+")
 _CHECK_FILE = "check.sql"
-# A patched pg_restore begins so, and thus forbids psql's commands, `\\!` among them. Text of the dump comes later.
+# The first line of a patched pg_restore, which forbids psql's commands such as `\\!`. Text of the dump comes later.
 _SCRIPT_HEAD = b"--\n-- PostgreSQL database dump\n--\n\n\\restrict "
 
 Digests = dict[str, tuple[int, bytes]]
@@ -93,12 +93,14 @@ async def read(
     try:
         with tarfile.open(file, "r:") as tar, tempfile.TemporaryDirectory(prefix="whence-restore-") as folder:
             async with Database.open(dsn, size=1) as database:
-                manifest = _manifest(tar, file)
-                packed = _packed_originals(tar, file)
+                manifest = _read_manifest(tar, file)
+                packed = _list_originals(tar, file)
                 await _require_room(database, replace=replace)
                 with (Path(folder) / DUMP).open("wb") as dump:
-                    shutil.copyfileobj(_member(tar, DUMP, file), dump)
-                digests = {key: await asyncio.to_thread(_digest, tar, info) for key, info in packed.items()}
+                    shutil.copyfileobj(_open_member(tar, DUMP, file), dump)
+                digests = {
+                    key: await asyncio.to_thread(_hash_member, tar, info) for key, info in packed.items()
+                }
                 inventory = Inventory(database)
                 bond = await read_marker(originals), await inventory.storage_id()
                 source = Path(folder), tar, packed, manifest, digests
@@ -174,7 +176,7 @@ class _Restore:
             await self._unpack(added)
             await self._load(before, allow_missing=allow_missing)
         except BaseException:
-            # Not those that the database references: psql may have committed before it failed.
+            # Keeps originals that the database references: psql may have committed before it failed.
             needed = {one.key for one in await self.inventory.referred()}
             for key in added - needed:
                 await self.originals.delete(key)
@@ -184,7 +186,7 @@ class _Restore:
 
     async def _unpack(self, keys: Iterable[str]) -> None:
         for key in keys:
-            await self.originals.put(key, _content(self.tar, self.packed[key]))
+            await self.originals.put(key, _open_content(self.tar, self.packed[key]))
 
     async def _load(self, before: list[StoredOriginal], *, allow_missing: bool) -> None:
         """Replace the database in one transaction. `pg_restore --clean` cannot drop a table that a newer one references."""
@@ -198,14 +200,14 @@ class _Restore:
                     "Use PostgreSQL 18, or 15.14, 16.10, 17.6 or newer (WHENCE_POSTGRES_BIN)."
                 )
         drop = f"SET client_min_messages = warning; DROP SCHEMA IF EXISTS {', '.join(SCHEMAS)} CASCADE;\n"
-        await self._psql(
-            self._write("first.sql", drop, self._packed()),
+        await self._run_psql(
+            self._write("first.sql", drop, self._describe_packed()),
             script,
             self._write(_CHECK_FILE, "" if allow_missing else _CHECK),
-            self._write("carry.sql", self._carried(before)),
+            self._write("carry.sql", self._rebind_storage(before)),
         )
 
-    async def _psql(self, *files: Path) -> None:
+    async def _run_psql(self, *files: Path) -> None:
         options = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--single-transaction"]
         names = [f"--file={file}" for file in files]
         try:
@@ -215,7 +217,7 @@ class _Restore:
             if _CHECK_FILE not in place:
                 raise
             raise BadInput(
-                f"The backup lacks originals, or has them with other content: {wrong}. Nothing was changed. "
+                f"Originals are missing from the backup, or have other content: {wrong}. Nothing was changed. "
                 "--allow-missing restores without them."
             ) from exc
 
@@ -224,35 +226,36 @@ class _Restore:
         file.write_text("".join(statements), encoding="utf-8")
         return file
 
-    def _packed(self) -> str:
+    def _describe_packed(self) -> str:
         excused = set(self.manifest.missing)
         found: list[dict[str, Any]] = [
             {"key": key, "size": size, "sha256": f"\\x{sha256.hex()}", "excused": key in excused}
             for key, (size, sha256) in self.digests.items()
         ]
         absent = [{"key": key, "excused": True} for key in sorted(excused - self.digests.keys())]
-        return _table("whence_packed", _PACKED, found + absent)
+        return _make_table("whence_packed", _PACKED, found + absent)
 
-    def _carried(self, before: list[StoredOriginal]) -> str:
-        # A storage taken over from the backup's database gets a new id: that database may still exist, and with the same
-        # id both would use the storage and delete each other's originals. Without a marker, the backup's id stays.
-        bound_to = self.marker if self._is_own else StorageId(id=new_id(), created_at=now())
-        marker = _table("whence_marker", _MARKER, [] if bound_to is None else [fields_of(bound_to)])
-        carried = _table("whence_before", _BEFORE, [one._asdict() for one in before])
+    def _rebind_storage(self, before: list[StoredOriginal]) -> str:
+        # A new id, unless the storage is that of the replaced database: the database of the backup may still exist, and
+        # with the same id both could use one storage and delete each other's originals.
+        kept = self.marker if self._is_own else None
+        bound_to = kept or StorageId(id=new_id(), created_at=now())
+        marker = _make_table("whence_marker", _MARKER, [fields_of(bound_to)])
+        carried = _make_table("whence_before", _BEFORE, [one._asdict() for one in before])
         return f"{carried}{_CARRY}{marker}{_BIND}"
 
 
-def _table(name: str, columns: str, rows: list[dict[str, Any]]) -> str:
-    """A statement that makes a temporary table. No value contains the delimiter: keys are checked, the rest is ours."""
+def _make_table(name: str, columns: str, rows: list[dict[str, Any]]) -> str:
+    """A statement that creates a temporary table. No value contains the delimiter: keys are checked, and Whence makes all other values."""
     return (
         f"CREATE TEMP TABLE {name} ON COMMIT DROP AS\n"
         f"SELECT * FROM json_to_recordset($rows${records(rows)}$rows$) AS r ({columns});\n"
     )
 
 
-def _manifest(tar: tarfile.TarFile, file: Path) -> Manifest:
+def _read_manifest(tar: tarfile.TarFile, file: Path) -> Manifest:
     try:
-        found = orjson.loads(_member(tar, MANIFEST, file).read())
+        found = orjson.loads(_open_member(tar, MANIFEST, file).read())
         if found["format"] > FORMAT or found["schema"] not in KNOWN:
             raise SchemaMismatch(
                 f"{file} was made by Whence {found['whence']}, which is newer than this version. "
@@ -267,7 +270,7 @@ def _manifest(tar: tarfile.TarFile, file: Path) -> Manifest:
         raise _not_a_backup(file) from exc
 
 
-def _packed_originals(tar: tarfile.TarFile, file: Path) -> dict[str, tarfile.TarInfo]:
+def _list_originals(tar: tarfile.TarFile, file: Path) -> dict[str, tarfile.TarInfo]:
     packed = {
         info.name.removeprefix(ORIGINALS): info
         for info in tar
@@ -278,12 +281,12 @@ def _packed_originals(tar: tarfile.TarFile, file: Path) -> dict[str, tarfile.Tar
     return packed
 
 
-def _digest(tar: tarfile.TarFile, info: tarfile.TarInfo) -> tuple[int, bytes]:
-    with _content(tar, info) as content:
+def _hash_member(tar: tarfile.TarFile, info: tarfile.TarInfo) -> tuple[int, bytes]:
+    with _open_content(tar, info) as content:
         return info.size, hashlib.file_digest(content, "sha256").digest()
 
 
-def _content(tar: tarfile.TarFile, info: tarfile.TarInfo) -> io.BufferedReader:
+def _open_content(tar: tarfile.TarFile, info: tarfile.TarInfo) -> io.BufferedReader:
     content = tar.extractfile(info)
     assert isinstance(content, io.BufferedReader), "it is a file"
     return content
@@ -293,7 +296,7 @@ def _not_a_backup(file: Path) -> BadInput:
     return BadInput(f"{file} is not a backup made by Whence")
 
 
-def _member(tar: tarfile.TarFile, name: str, file: Path) -> IO[bytes]:
+def _open_member(tar: tarfile.TarFile, name: str, file: Path) -> IO[bytes]:
     try:
         member = tar.extractfile(name)
     except KeyError:

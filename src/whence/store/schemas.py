@@ -30,14 +30,14 @@ PAGED = PagedQuery(_schema_of, _COLUMNS, _OF_PROJECT, "number DESC")
 INSERT: LiteralString = f"""
 INSERT INTO kb.schemas ({_COLUMNS}) VALUES (%(project_id)s, %(number)s, %(sha256)s, %(body)s, %(created_at)s)
 """
-# Needs no lock on the project's row: a caller that shares it with others could not get it.
+# Takes no lock on the project's row: a caller that already shares it with others could not get it.
 INSERT_FIRST: LiteralString = f"""
 INSERT INTO kb.schemas ({_COLUMNS})
 SELECT p.id, 1, %(sha256)s, %(body)s, %(created_at)s FROM kb.projects p WHERE p.id = %(project_id)s FOR KEY SHARE
 ON CONFLICT (project_id, number) DO NOTHING
 """
-# Returns the lists that are merged in another way from now on. A property that the schema does not have keeps its way: its claims may
-# not be renamed yet.
+# Returns the lists whose way of merging changes. A property that the schema does not have keeps its way, because its claims may not be
+# renamed yet.
 PUT_LISTS: LiteralString = """
 WITH said AS (
     SELECT t.key AS type, f.key AS property_name, coalesce(f.value ->> 'merge' = 'replace', false) AS is_replaced
@@ -116,7 +116,7 @@ class Schemas(Statements):
 
 
 async def _settle_lists(tx: Queries, project_id: UUID, body: dict[str, Any]) -> None:
-    """Settles the objects whose lists the schema merges in another way."""
+    """Recomputes the objects whose lists the schema merges differently."""
     rows = await tx.all(PUT_LISTS, {"project_id": project_id, "body": body})
     lists = records([{"type": kind, "property_name": name} for kind, name in rows])
     find = partial(select_ids, OBJECTS_WITH_LISTS, {"project_id": project_id, "lists": lists})

@@ -1,4 +1,4 @@
-"""Reads found chunks with their documents, their neighbours, similar chunks, and related objects."""
+"""Reads the chunks that a search found, with their documents, neighbours, similar chunks and related objects."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,14 +45,14 @@ WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[]) AND c.docume
 """
 NAMED: LiteralString = """
 SELECT wanted.word, named.id
-FROM unnest(%(words)s::text[]) AS wanted (word)
+FROM unnest(string_to_array(%(words)s, ' ')) AS wanted (word)
 CROSS JOIN LATERAL (
     SELECT d.id FROM kb.documents d
     WHERE d.project_id = %(project_id)s
       AND kb.name_words(d.project_id, d.name) @> ARRAY[%(project_id)s::text || ' ' || wanted.word]
     LIMIT %(most)s) named
 """
-# By order, not by index ± 1: a chunk in between may have been deleted.
+# By order, not by index ± 1, because a chunk in between may have been deleted.
 BESIDE: LiteralString = """
 SELECT c.id, n.id
 FROM kb.chunks c
@@ -134,7 +134,7 @@ class FoundChunk:
 
 @dataclass(frozen=True, slots=True)
 class SearchRead:
-    """Chunks read for a search, without those deleted since they were found."""
+    """Chunks read for a search, except those deleted since they were found."""
 
     _rows: Mapping[ChunkKey, Row] = field(default_factory=dict)
     distances: Mapping[ChunkKey, float] = field(default_factory=dict)
@@ -179,7 +179,7 @@ class RelatedObject:
     properties: dict[str, Any]
     similarity: float
     ungrounded: Sequence[str] = ()
-    """Properties whose value no chunk has."""
+    """Properties whose value is in no chunk."""
 
 
 class Hits(Statements):
@@ -223,8 +223,8 @@ class Hits(Statements):
         return {row[0] for row in await self._queries.all(OF_DOCUMENTS, params)}
 
     async def named(self, project_id: UUID, words: Sequence[str], *, most: int) -> list[tuple[str, UUID]]:
-        """Each word with the documents that have it in their name, up to `most` per word."""
-        params = {"project_id": project_id, "words": list(words), "most": most}
+        """For each word the documents with it in their name, up to `most` per word."""
+        params = {"project_id": project_id, "words": " ".join(words), "most": most}
         return [(row[0], row[1]) for row in await self._queries.all(NAMED, params)]
 
     async def beside(self, project_id: UUID, ids: Sequence[UUID], *, count: int) -> list[tuple[UUID, UUID]]:

@@ -121,7 +121,7 @@ class Staging(Statements):
         pages: Sequence[Page],
         dated_at: datetime | None = None,
     ) -> None:
-        """Store the text, in parts: as a parameter it would be in memory three times, and leave a buffer of its size."""
+        """Store the text in parts. A single parameter would be in memory three times and leave a buffer of its size."""
         mapped = page_map(pages)
         await self._queries.run(DROP_TEXT, {"project_id": project_id, "job_id": job_id})
         in_bytes = None if mapped is None else jsonb(orjson.dumps(mapped.obj))
@@ -139,10 +139,10 @@ class Staging(Statements):
         mime: str,
         declared: bool = False,
     ) -> tuple[str, str, tuple[Page, ...], datetime | None] | None:
-        """Type, text, pages and the file's date, if the original was parsed before: by this job, or for a document.
+        """Type, text, pages and the file's date, if the original was parsed before.
 
-        The text of a document with the same bytes and type is reused. `declared`: a server declared an encoding, so only
-        this document's own text is.
+        That was by this job, or for a document with the same bytes and type. With `declared`, a server declared the encoding, so only this
+        document's own text is reused.
         """
         params = {"project_id": project_id, "job_id": job_id, "document_id": document_id}
         bytes_and_type = {"sha256": sha256, "mime": mime, "undeclared": not declared}
@@ -173,7 +173,7 @@ class Staging(Statements):
         sha256: bytes,
         wanted: Sequence[bytes],
     ) -> bool:
-        """Copy the vectors that documents with the same bytes have for the wanted contents. Returns as `put_vectors` does."""
+        """Copy the vectors that documents with the same bytes have for the wanted contents. Returns the same as `put_vectors`."""
         made = {"batch_id": new_id(), "space_id": space_id, "sha256": sha256, "wanted": list(wanted)}
         return bool(await self._queries.run(PUT_KNOWN, {**progress.of(job, run_id), **made}))
 
@@ -191,7 +191,7 @@ class Staging(Statements):
             after = rows[-1][0]
 
     async def inherit(self, project_id: UUID, job_id: UUID, *, from_id: UUID, same_text: bool) -> None:
-        """Give a replaced job's vectors, and its text if `same_text`, to the job that replaces it. Drop the rest."""
+        """Give a replaced job's vectors, and with `same_text` its text, to the job that replaces it. Drop the rest."""
         params = {"project_id": project_id, "job_id": job_id, "from_id": from_id}
         await self._queries.run(INHERIT_VECTORS, params)
         if same_text:

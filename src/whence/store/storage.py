@@ -50,11 +50,11 @@ class StorageStatus:
     database: StorageId | None
     marker: StorageId | None
     unknown: list[str] = field(default_factory=list)
-    """Objects that this database does not know; listed only if there is no marker."""
+    """Objects unknown to this database; listed only if there is no marker."""
 
     @property
     def says(self) -> str:
-        """The state of the bond and what to do about it, as a sentence."""
+        """The state and the remedy, as a sentence."""
         if self.bond == "bound":
             return "The storage belongs to this database."
         adopt = "`whence storage adopt` binds it to this one"
@@ -63,11 +63,11 @@ class StorageStatus:
         if not self.unknown:
             return "The storage belongs to no database yet; the next start of a server binds it."
         known = f"{len(self.unknown)} objects that this database does not know: {name_some(self.unknown, 3)}"
-        return f"The storage belongs to no database, and holds {known}. {adopt}."
+        return f"The storage belongs to no database and contains {known}. {adopt}."
 
 
 class Storage:
-    """The originals of this database. Checks that the storage is ours before it writes or removes anything."""
+    """The originals of this database. Checks that the storage belongs to this database before it writes or removes anything."""
 
     def __init__(self, originals: Originals, inventory: Inventory) -> None:
         self.originals = originals
@@ -83,7 +83,7 @@ class Storage:
             log.warning("The storage %s does not answer: %s", self.originals.location, exc.__cause__ or exc)
 
     async def ensure_bound(self, *, again: bool = False) -> None:
-        """Raises `StorageMismatch` if the storage is not ours. Checks once per process, unless `again`."""
+        """Raises `StorageMismatch` if the storage belongs to another database. Checks once per process, unless `again`."""
         if self._bound and not again:
             return
         async with self._binding:
@@ -103,11 +103,11 @@ class Storage:
                 f"{len(unknown)} of its objects: {name_some(unknown, 3)}. {_WAYS_ON}",
                 details={"storage": self.originals.location, "marker": None, "database": str(own.id)},
             )
-        if await self.originals.put_new(MARKER, _marker(own)):
+        if await self.originals.put_new(MARKER, _encode_marker(own)):
             log.info("The storage %s belongs to this database now: %s", self.originals.location, own.id)
         marker = await read_marker(self.originals)
         if marker is None:
-            raise StorageUnavailable("The storage does not give back the marker that was written to it")
+            raise StorageUnavailable("The storage does not return the marker that was written to it")
         return marker
 
     async def status(self) -> StorageStatus:
@@ -141,10 +141,9 @@ class Storage:
         await self.originals.put(key, content)
 
     async def discard(self, project_id: UUID, keys: Collection[str]) -> None:
-        """Remove those that nothing refers to any more: the objects first, then their rows. Others may share the rest.
+        """Remove originals that nothing refers to any more: the objects first, then their rows.
 
-        They stay while a backup runs, which may copy them, and while the storage does not answer. Tidying removes them
-        later.
+        They stay while a backup runs, which may copy them, and while the storage does not answer; tidying removes them later.
         """
         if not keys or await self.inventory.backup_runs():
             return
@@ -167,16 +166,16 @@ async def read_marker(originals: Originals) -> StorageId | None:
         return None
     try:
         found = orjson.loads(content)
-        return StorageId(id=UUID(found["id"]), created_at=datetime.fromisoformat(found["createdAt"]))
+        return StorageId(id=UUID(str(found["id"])), created_at=datetime.fromisoformat(found["createdAt"]))
     except (ValueError, KeyError, TypeError):
         return StorageId(id=_UNREADABLE, created_at=datetime.min.replace(tzinfo=UTC))
 
 
 async def write_marker(originals: Originals, own: StorageId) -> None:
-    await originals.put(MARKER, _marker(own))
+    await originals.put(MARKER, _encode_marker(own))
 
 
-def _marker(own: StorageId) -> bytes:
+def _encode_marker(own: StorageId) -> bytes:
     note = "This storage belongs to one Whence database. Do not remove this file."
     content = {"id": str(own.id), "createdAt": own.created_at, "note": note}
     return orjson.dumps(content, option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2)
@@ -217,7 +216,7 @@ class Trash:
     storage: Storage
 
     async def tidy(self) -> Tidied:
-        """Move leftovers to the trash, delete those there for a week, and restore those referenced again.
+        """Move leftovers to the trash, delete those that are a week old, and restore those referenced again.
 
         Does nothing while another process works on the trash.
         """
@@ -238,17 +237,17 @@ class Trash:
 
     async def restore(self, keys: Collection[str] = ()) -> list[StoredOriginal]:
         """Restore these originals, or all. One without a reference becomes a leftover again after a day."""
-        async with self._alone():
+        async with self._lock_trash():
             return await self._put_back(_choose(await self.storage.inventory.trash(), keys))
 
     async def empty(self, keys: Collection[str] = ()) -> list[StoredOriginal]:
         """Delete these trashed originals, or all, except those that are referenced again."""
-        async with self._alone():
+        async with self._lock_trash():
             chosen = _choose(await self.storage.inventory.trash(), keys)
             return await self._remove([one for one in chosen if not one.is_referenced])
 
     @asynccontextmanager
-    async def _alone(self) -> AsyncIterator[None]:
+    async def _lock_trash(self) -> AsyncIterator[None]:
         await self.storage.ensure_bound()
         async with self.storage.inventory.alone() as alone:
             if not alone:

@@ -1,8 +1,8 @@
-"""The text of a document, read in parts: each part is one short query, so a slow reader holds no connection."""
+"""Reads the text of a document in parts. Each part is one short query, so a slow reader holds no connection."""
 
 import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import LiteralString
 from uuid import UUID
 
@@ -15,12 +15,13 @@ PART = 500_000
 """Characters of one part."""
 
 _AT_ONCE = 2
-"""Queries on texts that run at the same time. Each takes much of a core, because Postgres decodes the text up to the part."""
+"""Maximum number of concurrent queries on texts. Each takes much of a core, because Postgres decodes the text up to the part."""
 
 MEASURE: LiteralString = """
 SELECT d.project_id, d.version, length(d.text), d.page_map,
        octet_length(CASE WHEN %(start)s::int = 0 AND %(end)s::int IS NULL THEN d.text
-                    ELSE substr(d.text, %(start)s::int + 1, greatest(coalesce(%(end)s::int, length(d.text)) - %(start)s::int, 0)) END)
+                    ELSE substr(d.text, %(start)s::int + 1, greatest(coalesce(%(end)s::int, length(d.text)) - %(start)s::int, 0)) END),
+       substr(d.text, %(start)s::int + 1, least(greatest(coalesce(%(end)s::int, length(d.text)) - %(start)s::int, 0), %(part)s::int))
 FROM kb.documents d
 WHERE d.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR d.project_id = %(project_id)s)
 """
@@ -32,7 +33,7 @@ WHERE d.project_id = %(project_id)s AND d.id = %(id)s AND d.version = %(version)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredSpan:
-    """A span of one version of a document's text, without the text itself."""
+    """A span of one version of a document's text, and the first part of that text."""
 
     project_id: UUID
     document_id: UUID
@@ -44,6 +45,14 @@ class MeasuredSpan:
     end: int
     size: int
     """Bytes of the span in UTF-8."""
+    beginning: str
+    """The first part of the span, read by the statement that measured it: most texts have no other part."""
+
+    def cut(self, first: int, last: int) -> "MeasuredSpan":
+        """The span from its character `first` up to, but without, `last`. Its `size` stays that of the whole."""
+        return replace(
+            self, start=self.start + first, end=self.start + last, beginning=self.beginning[first:last]
+        )
 
 
 class Texts(Statements):
@@ -51,7 +60,7 @@ class Texts(Statements):
         super().__init__(queries)
         self._turn = asyncio.Semaphore(_AT_ONCE)
 
-    async def _one(self, query: LiteralString, params: Params) -> Row | None:
+    async def _read_one(self, query: LiteralString, params: Params) -> Row | None:
         async with self._turn:
             return await self._queries.one(query, params)
 
@@ -59,11 +68,11 @@ class Texts(Statements):
         self, document_id: UUID, *, project_id: UUID | None = None, start: int = 0, end: int | None = None
     ) -> MeasuredSpan | None:
         """The span, cut at the end of the text; None if the document has no text yet."""
-        params = {"id": document_id, "project_id": project_id, "start": start, "end": end}
-        row = await self._one(MEASURE, params)
+        params = {"id": document_id, "project_id": project_id, "start": start, "end": end, "part": PART}
+        row = await self._read_one(MEASURE, params)
         if row is None:
             raise DocumentNotFound(details={"document_id": str(document_id)})
-        project, version, characters, page_map, size = row
+        project, version, characters, page_map, size, beginning = row
         if characters is None:
             return None
         last = characters if end is None else min(end, characters)
@@ -76,14 +85,17 @@ class Texts(Statements):
             start=min(start, last),
             end=last,
             size=size,
+            beginning=beginning,
         )
 
     async def parts(self, span: MeasuredSpan) -> AsyncGenerator[str, None]:
-        """The text of the span. Raises `Conflict` if the document changes meanwhile: parts of two versions must not mix."""
+        """The text of the span. Raises `Conflict` if the document changes before a later part is read: parts of two versions must not mix."""
+        if span.beginning:
+            yield span.beginning
         document = {"project_id": span.project_id, "id": span.document_id, "version": span.version}
-        for start in range(span.start, span.end, PART):
+        for start in range(span.start + len(span.beginning), span.end, PART):
             count = min(PART, span.end - start)
-            row = await self._one(SELECT_PART, {**document, "start": start, "count": count})
+            row = await self._read_one(SELECT_PART, {**document, "start": start, "count": count})
             if row is None:
                 raise Conflict("The document changed while its text was read")
             yield row[0]

@@ -40,7 +40,7 @@ WITH found AS MATERIALIZED (
     ORDER BY v.embedding::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) LIMIT %(limit)s)
 SELECT uuid_send(id), distance FROM found ORDER BY distance, id
 """
-# A subquery per vector from the index. With a join the planner would sort instead of using the index.
+# A subquery per vector from the index. With a join, the planner would sort instead of using the index.
 _IN_DOCUMENTS: LiteralString = """
       AND (SELECT c.document_id FROM kb.chunks c
            WHERE c.project_id = %(project_id)s AND c.id = v.id) = ANY(%(document_ids)s)"""
@@ -136,8 +136,8 @@ class Nearest(Statements):
     ) -> list[tuple[ChunkKey, float]]:
         """Ids and cosine distances, nearest first.
 
-        The index is approximate: it may miss a vector, and returns too few if few pass the filter. `ef` is the number of
-        vectors that it compares: with more it misses fewer and takes longer.
+        The index is approximate: it may miss a vector, and returns too few if few pass the filter. `ef` is the number of vectors that it
+        compares: a larger one misses fewer and takes longer.
         """
         params: dict[str, object] = {"project_id": project_id, "vector": vector, "limit": limit}
         if document_ids is not None:
@@ -158,7 +158,7 @@ class Nearest(Statements):
     async def distances(
         self, project_id: UUID, space: EmbeddingSpace, vector: HalfVector, ids: Iterable[ChunkKey]
     ) -> list[tuple[ChunkKey, float]]:
-        """Distances of the given chunks, as far as they have a vector."""
+        """Distances of the given chunks that have a vector."""
         params = {"project_id": project_id, "space_id": space.id, "vector": vector, "ids": keys(ids)}
         return cast("list[tuple[ChunkKey, float]]", await self._queries.all(DISTANCES, params))
 
@@ -221,43 +221,43 @@ class Nearest(Statements):
         megabytes = vectors * (2 * space.dimensions + _ROW) * 5 // 4 >> 20
         memory = f"{min(max(megabytes, _LEAST), _MOST)}MB"
         async with self._queries.connection() as conn:
-            if await _one(conn, _TRY_LOCK) != (True,):
+            if await _read_one(conn, _TRY_LOCK) != (True,):
                 return False
             try:
                 await conn.execute("SET statement_timeout = 0")
                 await conn.execute("SET lock_timeout = 0")
                 await conn.execute("SELECT set_config('maintenance_work_mem', %s, false)", [memory])
-                await conn.execute(_composed(_DROP, space))
+                await conn.execute(_compose(_DROP, space))
                 try:
-                    await conn.execute(_composed(_CREATE, space))
+                    await conn.execute(_compose(_CREATE, space))
                 except psycopg.errors.DiskFull:
                     # Shared memory is full, as in containers. A build without parallel workers needs none.
-                    await conn.execute(_composed(_DROP, space))
+                    await conn.execute(_compose(_DROP, space))
                     await conn.execute("SET max_parallel_maintenance_workers = 0")
-                    await conn.execute(_composed(_CREATE, space))
+                    await conn.execute(_compose(_CREATE, space))
             finally:
                 if not conn.broken:
                     await conn.execute("RESET ALL")
-                    await _one(conn, _UNLOCK)
+                    await _read_one(conn, _UNLOCK)
                     await configure(conn)
         return True
 
     async def drop(self, space: EmbeddingSpace) -> None:
-        await self._queries.run(_composed(_DROP, space))
+        await self._queries.run(_compose(_DROP, space))
 
 
-async def _one(conn: Connection, query: LiteralString) -> Row | None:
+async def _read_one(conn: Connection, query: LiteralString) -> Row | None:
     return await (await conn.execute(query, [_LOCK])).fetchone()
 
 
 @lru_cache(maxsize=1_000)
 def nearest(way: Way, space: EmbeddingSpace, *, filtered: bool) -> bytes:
     if way == "exact":
-        return _composed(_EXACT_OF if filtered else _EXACT, space).as_bytes(None)
-    return _composed(_INDEXED, space, condition=_IN_DOCUMENTS if filtered else "").as_bytes(None)
+        return _compose(_EXACT_OF if filtered else _EXACT, space).as_bytes(None)
+    return _compose(_INDEXED, space, condition=_IN_DOCUMENTS if filtered else "").as_bytes(None)
 
 
-def _composed(
+def _compose(
     template: LiteralString, space: EmbeddingSpace, *, condition: LiteralString = ""
 ) -> sql.Composed:
     return sql.SQL(template).format(

@@ -61,7 +61,7 @@ INSERT INTO kb.chunk_vectors (project_id, id, space_id, embedding, token_count)
 SELECT c.project_id, c.id, %(space_id)s, made.embedding::halfvec, made.token_count
 FROM unnest(%(ids)s::uuid[], %(vectors)s::text[], %(token_counts)s::integer[]) AS made (id, embedding, token_count)
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = made.id
-JOIN kb.projects p ON p.id = %(project_id)s AND p.next_space_id = %(space_id)s
+JOIN kb.projects p ON p.id = %(project_id)s AND %(space_id)s IN (p.space_id, p.next_space_id)
 ON CONFLICT (project_id, id, space_id) DO NOTHING
 """
 # Looks up each chunk's vector separately: a join would read the whole project every time.
@@ -111,7 +111,7 @@ class Vectors(Statements):
         vectors: "NDArray[np.float32]",
         token_counts: Sequence[int | None],
     ) -> None:
-        """Insert vectors in the project's next space, for chunks that still exist."""
+        """Insert vectors in the project's current or next space, for chunks that still exist and have none there."""
         params = {"project_id": project_id, "space_id": space_id, "ids": list(ids)}
         params["token_counts"] = list(token_counts)
         await self._queries.run(FILL, {**params, "vectors": [str(row.tolist()) for row in vectors]})

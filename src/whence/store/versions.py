@@ -1,4 +1,4 @@
-"""Earlier versions of documents: their text, and where their chunks were."""
+"""Earlier versions of documents: their text and the spans of their chunks."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +8,7 @@ from uuid import UUID
 from whence.store.pool import Statements, reader
 
 MOST_KEPT = 20
-"""Versions of one document before the current one."""
+"""Maximum number of earlier versions kept per document."""
 
 KEEP: LiteralString = """
 INSERT INTO kb.document_versions (project_id, document_id, version, version_at, text, chunk_ids, chunk_starts)
@@ -80,7 +80,7 @@ class OldVersion:
 class VersionFacts:
     version: int
     version_at: datetime
-    """When its content came in. The same file read again keeps it."""
+    """When this content was received. Reading the same file again does not change it."""
     chunk_count: int
 
 
@@ -90,25 +90,25 @@ _facts_of = reader(VersionFacts)
 
 class Versions(Statements):
     async def keep(self, project_id: UUID, document_id: UUID, *, job_id: UUID) -> None:
-        """Keep the document's version before the one that the job staged replaces it, and forget the oldest."""
+        """Keep the document's current version before the staged one replaces it, and delete the oldest."""
         params = {"project_id": project_id, "document_id": document_id}
         await self._queries.run(KEEP, {**params, "job_id": job_id})
         await self._queries.run(FORGET, {**params, "most": MOST_KEPT})
 
     async def old(self, project_id: UUID, document_id: UUID, version: int) -> OldVersion | None:
-        """None for the current version, and for one that is not kept any more."""
+        """An earlier version; None for the current one and for one that is no longer kept."""
         params = {"project_id": project_id, "document_id": document_id, "version": version}
         row = await self._queries.one(SELECT_OLD, params)
         return None if row is None else _old_of(row)
 
     async def current(self, project_id: UUID, document_id: UUID, version: int) -> OldVersion | None:
-        """The same of the current version; None for another one."""
+        """The current version; None if `version` is another one."""
         params = {"project_id": project_id, "document_id": document_id, "version": version}
         row = await self._queries.one(SELECT_CURRENT, params)
         return None if row is None else _old_of(row)
 
     async def facts(self, project_id: UUID, document_id: UUID) -> list[VersionFacts]:
-        """The current version and those that are kept, the newest first."""
+        """The current version and the kept ones, newest first."""
         rows = await self._queries.all(LIST, {"project_id": project_id, "document_id": document_id})
         return [_facts_of(row) for row in rows]
 

@@ -70,9 +70,3 @@ class MarkupStream:
         if mark == "]:":
             return _TARGET.match(after) is not None
         return bool(_TAG.match(after) or _AUTOLINK.match(after))
-
-
-def defuse_markup(text: str) -> str:
-    """The whole text at once."""
-    stream = MarkupStream()
-    return stream.feed(text) + stream.close()

@@ -1,4 +1,4 @@
-"""Reads documents from lines of JSON. Bad lines are reported with their number; the others are read all the same."""
+"""Reads documents from lines of JSON. Bad lines are reported with their number; the others are still read."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

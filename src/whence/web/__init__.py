@@ -1,1 +1,1 @@
-"""HTTP: routes translate, they do not think."""
+"""HTTP. Routes parse the request, call one method and shape the answer."""

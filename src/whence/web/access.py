@@ -1,4 +1,4 @@
-"""Access: the caller and its projects. Every route names the scope it needs: read, write or admin."""
+"""Access control: the caller, its scope and its projects. Every route declares the scope it needs: read, write or admin."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -23,7 +23,7 @@ from whence.web.metering import Meter
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The application, and the projects that the caller's key opens."""
+    """The application, limited to the projects that the caller's key gives access to."""
 
     app: App
     caller: Caller
@@ -39,30 +39,32 @@ class Access:
         return self.caller.project_id
 
     def only_own(self, project_id: UUID) -> None:
-        """Raises ProjectNotFound for a foreign project, exactly as for an absent one."""
+        """Raises `ProjectNotFound` for another project, exactly as for one that does not exist."""
         if self.project_id not in (None, project_id):
             raise ProjectNotFound(details={"project_id": str(project_id)})
 
     def project(self, given: UUID | None) -> UUID:
-        """The given project, else the key's own, else the default one."""
+        """The given project, else the key's project, else the default one."""
         if given is None:
             return self.project_id or DEFAULT_PROJECT_ID
         self.only_own(given)
         return given
 
     async def existing_project(self, given: UUID | None, *, document_id: UUID | None = None) -> UUID:
-        """Like `project`, but it must exist, and without a given project or a key's own it is the document's."""
+        """Like `project`, but checks that the project exists. Without a given project or a key's project, returns the document's
+        project.
+        """
         if given is None and self.project_id is None and document_id is not None:
             with suppress(DocumentNotFound):
                 return (await self.store.documents.get(document_id)).project_id
         return (await self.store.projects.get(self.project(given))).id
 
     async def named_project(self, given: UUID | None, named: str | None) -> UUID:
-        """Like `project`; a name or id in `named` is looked up."""
+        """Like `project`, but also looks up the name or id in `named`."""
         return self.project(given) if named is None else (await self.find_project(named)).id
 
     async def find_project(self, named: str | None) -> Project:
-        """By its name or id; without one, the key's own project, else the default one."""
+        """The project with this name or id; without one, the key's project, else the default one."""
         if named is None:
             return await self.store.projects.get(self.project(None))
         try:
@@ -92,7 +94,7 @@ class Access:
         return await self.store.documents.get(document_id, project_id=self.project_id)
 
     async def changeable_conversation(self, conversation_id: UUID) -> Conversation:
-        """Raises Forbidden for one that the key did not make, unless it may write."""
+        """Raises `Forbidden` if another key made the conversation and this key may not write."""
         found = await self.store.conversations.get(conversation_id, self.caller)
         if not (found.is_own or self.caller.may("write")):
             raise Forbidden(
@@ -105,7 +107,7 @@ class Access:
         return await self.store.graph.objects.get(object_id, project_id=self.project_id)
 
     async def corrected_object(self, object_id: UUID) -> tuple[UUID, UUID]:
-        """The project and the id of an object that may be gone, if a person corrected it."""
+        """The project and the id of an object. A deleted object is found if it has corrections."""
         try:
             found = await self.graph_object(object_id)
         except ObjectNotFound:
@@ -120,11 +122,12 @@ async def app_of(request: Request) -> App:
 
 
 async def identify(app: App, scope: Mapping[str, Any]) -> Caller:
-    """The caller. A key that is sent must be valid, even if none is needed. Without a key, the settings decide.
+    """Identify the caller. A key that is sent must be valid, even if the server requires none. A request without a key is
+    accepted if the settings allow it.
 
-    Clients of OpenAI's protocol always send a key: under `/v1/`, one without our prefix counts as none if none is needed.
+    Clients of OpenAI's protocol always send a key: under `/v1/`, a key without our prefix is ignored if the server requires none.
     """
-    presented = _presented(scope)
+    presented = _read_key(scope)
     needed = app.settings.auth_required
     if presented is not None and (needed or not scope["path"].startswith("/v1/") or may_be_ours(presented)):
         return await app.store.keys.authenticate(presented)
@@ -133,7 +136,7 @@ async def identify(app: App, scope: Mapping[str, Any]) -> Caller:
     return EVERYONE
 
 
-def _presented(scope: Mapping[str, Any]) -> str | None:
+def _read_key(scope: Mapping[str, Any]) -> str | None:
     key = None
     for name, value in scope["headers"]:
         if name == b"authorization":
@@ -164,7 +167,7 @@ def _needs(scope: Scope) -> Callable[[Request], Awaitable[Access]]:
 
 reader = _needs("read")
 writer = _needs("write")
-"""For the hot chunk routes, which read the request by hand; all others declare a `Reader` or a `Writer`."""
+"""For the hot chunk routes, which parse the request by hand; all other routes declare a `Reader` or a `Writer`."""
 
 Reader = Annotated[Access, Depends(reader)]
 Writer = Annotated[Access, Depends(writer)]

@@ -1,4 +1,4 @@
-"""Bodies: JSON, and forms with files. Each file goes to disk part by part."""
+"""Reads request bodies: JSON, and forms with files. Files are written to disk part by part."""
 
 import json
 import re
@@ -25,12 +25,12 @@ FILE_SCHEMA = {"type": "string", "format": "binary"}
 MAX_FILES = 1000
 _MAX_FIELDS = 100
 _QUOTED = re.compile("%22|%0[AD]", re.IGNORECASE)
-"""Characters of a file's name that browsers and HTTP clients write like this in a form."""
+"""Characters of a file name as browsers and HTTP clients escape them in a form."""
 _MAX_FIELD = 64 * 1024
 
 
 def parse_json(body: bytes) -> Any:
-    """Raises `json.JSONDecodeError`, or `BadInput` with the field whose text is not Unicode."""
+    """Raises `json.JSONDecodeError`, or `BadInput` that names the field with invalid Unicode."""
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as exc:
@@ -40,7 +40,7 @@ def parse_json(body: bytes) -> Any:
 
 
 def _require_unicode(body: bytes) -> None:
-    """orjson refuses lone surrogates. The standard library reads them, so the error can name the field."""
+    """Names the field with a lone surrogate, which orjson refuses and the standard library reads."""
     try:
         sent = json.loads(body)
     except (ValueError, RecursionError):
@@ -56,17 +56,17 @@ def _require_unicode(body: bytes) -> None:
 
 
 class JSONRequest(Request):
-    """Overrides `json`, through which FastAPI reads bodies."""
+    """Replaces FastAPI's parser of JSON bodies."""
 
     async def json(self) -> Any:
         return parse_json(await self.body())
 
 
-async def _raw_body(request: Request) -> bytes:
+async def _read_raw_body(request: Request) -> bytes:
     return await request.body()
 
 
-RawBody = Annotated[bytes, Depends(_raw_body)]
+RawBody = Annotated[bytes, Depends(_read_raw_body)]
 
 
 async def read_json(request: Request, model: type[Model]) -> Model:
@@ -79,7 +79,7 @@ async def read_json(request: Request, model: type[Model]) -> Model:
 
 
 def validate(sent: Any, model: type[Model]) -> Model:
-    """Raises errors as FastAPI does, for the one handler in `web.errors`."""
+    """Raises the same error as FastAPI, so that one handler in `web.errors` serves both."""
     try:
         return model.model_validate(sent)
     except ValidationError as exc:
@@ -97,9 +97,9 @@ def declared_body(
     if form is not None:
         schema = _inline(form.model_json_schema())
         needed = [name for name, part in files.items() if part.pop("required", False)]
-        schema["properties"] = files | {n: _as_form_field(s) for n, s in schema["properties"].items()}
+        schema["properties"] = files | {n: _convert_to_form_field(s) for n, s in schema["properties"].items()}
         content["multipart/form-data"] = {"schema": schema | ({"required": needed} if needed else {})}
-    # For a required body of two kinds, openapi-python-client generates a module that cannot be imported.
+    # Not required: for a required body of two kinds, openapi-python-client generates a module that cannot be imported.
     return {"requestBody": {"required": len(content) == 1, "content": content}}
 
 
@@ -109,8 +109,8 @@ def _inline(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _as_form_field(schema: dict[str, Any]) -> dict[str, Any]:
-    """A form has only text: an object is JSON, a flag is one of its words, and nothing is null."""
+def _convert_to_form_field(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a form field, which is text: objects are JSON text, flags are words, and there is no null."""
     kinds = {one["type"]: one for one in schema["anyOf"]}
     about = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
     if "object" not in kinds:
@@ -134,7 +134,7 @@ class Form:
 
     @property
     def chosen(self) -> list[Upload]:
-        """The files, without the empty one that a form sends if none was chosen."""
+        """The files, without the empty part that a browser sends if no file was chosen."""
         return [upload for upload in self.files if upload.name or upload.file.size]
 
     def read(self, model: type[Model]) -> Model:
@@ -144,7 +144,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class SentBody:
-    """A body that the route reads when the rest of the request is known to be right: it may be large."""
+    """A body that the route reads itself, after the rest of the request was checked, because it may be large."""
 
     request: Request
 
@@ -157,11 +157,11 @@ class SentBody:
 
     @asynccontextmanager
     async def form(self, inbox: Inbox) -> AsyncIterator[Form]:
-        """Its files exist until the block ends."""
+        """Read the form. Its files exist until the block ends."""
         _, options = parse_options_header(self.request.headers["content-type"])
         boundary = options.get(b"boundary")
         if not boundary:
-            raise _unreadable("its Content-Type names no boundary")
+            raise _make_form_error("its Content-Type names no boundary")
         with ExitStack() as stack:
             reader = _Reader(stack, inbox)
             try:
@@ -171,27 +171,27 @@ class SentBody:
                     await reader.work()
                 parser.finalize()
             except FormParserError as exc:
-                raise _unreadable("it does not follow multipart/form-data") from exc
+                raise _make_form_error("it does not follow multipart/form-data") from exc
             except ClientDisconnect as exc:
-                raise BadInput("The client went away before the request was complete") from exc
+                raise BadInput("The client disconnected before the request was complete") from exc
             if not reader.complete:
-                raise _unreadable("it ends in the middle")
+                raise _make_form_error("it ends in the middle")
             yield reader.form
 
 
-async def _sent_body(request: Request) -> SentBody:
+async def _make_sent_body(request: Request) -> SentBody:
     return SentBody(request)
 
 
-Sent = Annotated[SentBody, Depends(_sent_body)]
+Sent = Annotated[SentBody, Depends(_make_sent_body)]
 
 
-def _unreadable(reason: str) -> BadInput:
+def _make_form_error(reason: str) -> BadInput:
     return BadInput("The form cannot be read", details={"reason": reason, "expected": "multipart/form-data"})
 
 
 class _Reader:
-    """Receives the parser's callbacks; slow work is queued and done between two parts."""
+    """Receives the parser's callbacks. Slow work is queued and done between two parts of the body."""
 
     def __init__(self, stack: ExitStack, inbox: Inbox) -> None:
         self._stack = stack
@@ -221,8 +221,8 @@ class _Reader:
 
     def _finish_headers(self) -> None:
         self._parts += 1
-        if self._parts > _MAX_FIELDS + MAX_FILES:  # also of one name
-            raise _unreadable(f"it has more than {_MAX_FIELDS} fields and {MAX_FILES} files")
+        if self._parts > _MAX_FIELDS + MAX_FILES:  # also if they have the same name
+            raise _make_form_error(f"it has more than {_MAX_FIELDS} fields and {MAX_FILES} files")
         headers = {name.strip().lower(): value.strip() for name, value in self._headers}
         self._events.append(("part", headers))
         self._headers = []
@@ -233,7 +233,7 @@ class _Reader:
             if kind == "part":
                 self._begin(what)
             elif kind == "data":
-                await self._data(what)
+                await self._append_data(what)
             else:
                 await self._end()
 
@@ -243,16 +243,16 @@ class _Reader:
         self._value, self._file = bytearray(), None
         if b"filename" not in options:
             if len(self.form.fields) >= _MAX_FIELDS:
-                raise _unreadable(f"it has more than {_MAX_FIELDS} fields")
+                raise _make_form_error(f"it has more than {_MAX_FIELDS} fields")
             return
         if len(self.form.files) >= MAX_FILES:
-            raise _unreadable(f"it has more than {MAX_FILES} files")
+            raise _make_form_error(f"it has more than {MAX_FILES} files")
         self._file = self._stack.enter_context(self._inbox.file())
         name = _QUOTED.sub(lambda found: unquote(found[0]), options[b"filename"].decode("utf-8", "replace"))
         content_type = headers.get(b"content-type", b"").decode("latin-1") or None
         self.form.files.append(Upload(name=name, content_type=content_type, file=self._file))
 
-    async def _data(self, part: bytes) -> None:
+    async def _append_data(self, part: bytes) -> None:
         if self._file is not None:
             await self._file.write(part)
             return
@@ -269,4 +269,4 @@ class _Reader:
         try:
             self.form.fields[self._name] = self._value.decode()
         except UnicodeDecodeError as exc:
-            raise _unreadable(f"the field {self._name} is not UTF-8") from exc
+            raise _make_form_error(f"the field {self._name} is not UTF-8") from exc

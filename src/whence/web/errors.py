@@ -19,13 +19,13 @@ log = logging.getLogger("whence.web")
 
 _SERVER_ERROR = 500
 _RESOURCES = frozenset({"projects"})
-"""Tags of routes whose body is the resource itself: every error in it is INVALID_REQUEST."""
+"""Tags of routes whose body is the resource itself. Every error in such a body is INVALID_REQUEST."""
 
 _REFUSING = frozenset({"not_bulk", "not_merge"})
 """Routes that only answer 405."""
 
 EXPECTED = (WhenceError, RequestValidationError, HTTPException)
-"""Exceptions that a route may raise; any other is a crash."""
+"""Exceptions that a route may raise. Any other exception is a crash."""
 
 
 def install(app: FastAPI) -> None:
@@ -38,7 +38,7 @@ def install(app: FastAPI) -> None:
 
 
 async def _answer_crash(_request: Request, _exc: Exception) -> Response:
-    """Shows only the request's id. The exception goes on to the middleware, which logs it."""
+    """Shows the client only the request's id. The middleware logs the exception."""
     return failure(WhenceError(details={"request_id": request_id.get()}))
 
 
@@ -60,7 +60,7 @@ def answer_own(exc: WhenceError) -> EncodedJSON:
 
 
 def _log_failure(exc: WhenceError) -> None:
-    """With a stack trace only where it says something: not for the database or another service that fails."""
+    """Log a failure. A failing database or service is logged without a stack trace."""
     is_ours = exc.status == _SERVER_ERROR and not isinstance(exc.__cause__, DatabaseUnavailable)
     reason = f": {cause(exc)}" if exc.__cause__ else ""
     log.error("%s%s", exc, reason, exc_info=exc if is_ours else None)
@@ -72,15 +72,15 @@ def _answer_framework(request: Request, exc: HTTPException) -> Response:
         return answer_own(exc.__cause__)
     if exc.status_code == NotFound.status:
         return failure(
-            NotFound("There is no such route", details={"route": route, **_similar_routes(request)})
+            NotFound("There is no such route", details={"route": route, **_list_similar_routes(request)})
         )
     if exc.status_code == MethodNotAllowed.status:
-        return failure(MethodNotAllowed(details={"route": route}), {"Allow": _allowed_methods(request)})
+        return failure(MethodNotAllowed(details={"route": route}), {"Allow": _list_allowed_methods(request)})
     return failure(BadInput("The request body cannot be read", details={"expected": "valid JSON in UTF-8"}))
 
 
-def _similar_routes(request: Request) -> dict[str, list[str]]:
-    """The routes of OpenAI's protocol, for its clients, which try many."""
+def _list_similar_routes(request: Request) -> dict[str, list[str]]:
+    """The routes of OpenAI's protocol, listed for its clients, which try many paths."""
     if not request.url.path.startswith("/v1"):
         return {}
     routes = (route for route in request.app.routes if isinstance(route, Route))
@@ -94,7 +94,7 @@ def _similar_routes(request: Request) -> dict[str, list[str]]:
     }
 
 
-def _allowed_methods(request: Request) -> str:
+def _list_allowed_methods(request: Request) -> str:
     """The methods of the most literal path that matches."""
     routes = [
         route
@@ -109,7 +109,7 @@ def _allowed_methods(request: Request) -> str:
 
 
 def _translate(request: Request, exc: RequestValidationError) -> WhenceError:
-    """The first of pydantic's errors as ours."""
+    """Our error for the first of pydantic's errors."""
     first = exc.errors()[0]
     where, *path = first["loc"]
     if first["type"] == "json_invalid":

@@ -1,4 +1,4 @@
-"""The client's connection: streams, and waiting for jobs while it is open.
+"""Streams answers, and waits for jobs while the client is connected.
 
 Each stream of server-sent events ends with its last event or an error, never silently.
 """
@@ -42,7 +42,7 @@ ALIVE = b": still there\n\n"
 
 @dataclass(frozen=True, slots=True)
 class ClientConnection:
-    """Lets a route ask about the client without handling the request itself."""
+    """Tells a route about the client's connection and `Accept` header."""
 
     request: Request
 
@@ -67,7 +67,7 @@ class ClientConnection:
         return "range" in self.request.headers
 
     def allows(self, media_type: str) -> bool:
-        """Also by a wildcard, or by naming no type at all."""
+        """Whether `Accept` allows the type, also by a wildcard. Without the header, every type is allowed."""
         anything = ("*/*", media_type.split("/", maxsplit=1)[0] + "/*", media_type)
         return any(map(self.accepts, anything)) or not self.request.headers.get("accept")
 
@@ -78,11 +78,11 @@ class ClientConnection:
         return self.request.headers.get("accept", "").lower().startswith(media_type)
 
 
-async def _connection(request: Request) -> ClientConnection:
+async def _make_connection(request: Request) -> ClientConnection:
     return ClientConnection(request)
 
 
-Connected = Annotated[ClientConnection, Depends(_connection)]
+Connected = Annotated[ClientConnection, Depends(_make_connection)]
 
 
 def event(name: str, content: AnswerShape) -> bytes:
@@ -101,12 +101,12 @@ async def streamed(
     error: Callable[[bytes], bytes] = error_event,
     end: bytes = b"",
 ) -> StreamingResponse:
-    """Streams each item through `encode`, then `end`; an error goes through `error`, which wraps its JSON.
+    """Streams each item through `encode`, then `end`; an error is encoded by `error`, which wraps its JSON.
 
-    Sends nothing before the first item, so that an earlier error is answered with its own status.
+    Sends nothing before the first item, so that an error before it gets its own status.
     """
-    paced = _paced(items, connection.shutdown)
-    first = await _first(paced)
+    paced = _add_heartbeats(items, connection.shutdown)
+    first = await _fetch_first(paced)
 
     async def body() -> AsyncGenerator[bytes, None]:
         try:
@@ -128,15 +128,17 @@ async def streamed(
 
 
 class _Streamed(StreamingResponse):
-    """Closes its source when the client is gone. The garbage collector would do it much later."""
+    """Closes its source as soon as the client disconnects. The garbage collector would do so much later."""
 
     def __init__(
         self,
         content: AsyncGenerator[bytes, None],
         source: AsyncGenerator[Any, None],
         headers: Mapping[str, str],
+        *,
+        status: int = 200,
     ) -> None:
-        super().__init__(content, headers=headers)
+        super().__init__(content, status, headers=headers)
         self._opened = (content, source)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -147,7 +149,7 @@ class _Streamed(StreamingResponse):
                 await opened.aclose()
 
 
-async def _first(paced: AsyncGenerator[T | None, None]) -> T:
+async def _fetch_first(paced: AsyncGenerator[T | None, None]) -> T:
     try:
         while (item := await anext(paced)) is None:
             continue
@@ -157,7 +159,9 @@ async def _first(paced: AsyncGenerator[T | None, None]) -> T:
     return item
 
 
-async def _paced(items: AsyncGenerator[T, None], shutdown: Shutdown) -> AsyncGenerator[T | None, None]:
+async def _add_heartbeats(
+    items: AsyncGenerator[T, None], shutdown: Shutdown
+) -> AsyncGenerator[T | None, None]:
     """The items, and None after each `HEARTBEAT` without one. Closing it early closes `items`."""
     ready: asyncio.Queue[T | None] = asyncio.Queue()
 
@@ -183,11 +187,11 @@ async def _paced(items: AsyncGenerator[T, None], shutdown: Shutdown) -> AsyncGen
                     break
                 yield item
         await asyncio.wait((fetching,))
-        _result(fetching)
+        _get_result(fetching)
     finally:
         fetching.cancel()
-        # Shielded: when the client goes away, this wait is cancelled again and again, and that must not reach the
-        # task, which is closing its connection to the model. Its error was raised above, or the stream was closed early.
+        # Shielded, because this wait is cancelled repeatedly when the client disconnects, and the task must finish closing its
+        # connection to the model. Its error was raised above, or the stream was closed early.
         with suppress(asyncio.CancelledError, Exception):
             await asyncio.shield(fetching)
 
@@ -200,22 +204,24 @@ async def unless_gone(connection: ClientConnection, work: Coroutine[Any, Any, T]
         with connection.shutdown.ends(working):
             await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            raise BadInput("The client went away before the answer was complete")
-        return _result(working)
+            raise BadInput("The client disconnected before the answer was complete")
+        return _get_result(working)
     finally:
         working.cancel()
         gone.cancel()
 
 
-def _result(call: asyncio.Task[T]) -> T:
+def _get_result(call: asyncio.Task[T]) -> T:
     """Raises `ServerStopping` if the shutdown cancelled the task."""
     if call.cancelled():
         raise ServerStopping
     return call.result()
 
 
-async def file_response(parts: AsyncGenerator[bytes, None], headers: Mapping[str, str]) -> StreamingResponse:
-    """Streams a file. An error before its first part is answered with its own status."""
+async def file_response(
+    parts: AsyncGenerator[bytes, None], headers: Mapping[str, str], *, status: int = 200
+) -> StreamingResponse:
+    """Streams a file. An error before the first part gets its own status."""
     read = [await anext(parts, b"")]
 
     async def content() -> AsyncGenerator[bytes, None]:
@@ -223,13 +229,13 @@ async def file_response(parts: AsyncGenerator[bytes, None], headers: Mapping[str
         async for part in parts:
             yield part
 
-    return _Streamed(content(), parts, headers)
+    return _Streamed(content(), parts, headers, status=status)
 
 
 async def changes(
     app: App, job_id: UUID, connection: ClientConnection, until: float = inf
 ) -> AsyncGenerator[Job, None]:
-    """The job after each change until it has ended, the time is up, the client is gone, or the server stops.
+    """Yields the job after each change, until it ends, the time is up, the client disconnects or the server stops.
 
     Polls the database, because a job may run in any process on any machine.
     """
@@ -252,5 +258,5 @@ def deadline() -> float:
 
 
 async def ended(app: App, job_id: UUID, connection: ClientConnection, until: float) -> Job:
-    """The last of its changes."""
+    """The job after its last change, see `changes`."""
     return [job async for job in changes(app, job_id, connection, until)][-1]

@@ -32,11 +32,13 @@ class Meter:
         self._used: dict[UUID, datetime] = {}
 
     async def admit(self, caller: Caller) -> None:
-        """Counts the request. Raises `RateLimited` if the key has used up its minute, on any process or machine."""
+        """Counts the request. Raises `RateLimited` if the key has reached its limit for this minute, summed over all processes
+        and machines.
+        """
         if caller.key_id is None:
             return
         self._used[caller.key_id] = moment = now()
-        requests, tokens = self._limits(caller)
+        requests, tokens = self._choose_limits(caller)
         if not requests and not tokens:
             return
         used = await self._app.store.keys.use(caller.key_id, requests=1)
@@ -47,11 +49,11 @@ class Meter:
             if limit and count > limit:
                 raise RateLimited(
                     f"This API key may use {limit} {kind} a minute",
-                    details={"limit": limit, "of": kind, "retry_after": _seconds_left(moment)},
+                    details={"limit": limit, "of": kind, "retry_after": _count_seconds_left(moment)},
                 )
 
-    def _limits(self, caller: Caller) -> tuple[int, int]:
-        """Requests and tokens a minute; 0 without a limit."""
+    def _choose_limits(self, caller: Caller) -> tuple[int, int]:
+        """Limits of requests and tokens per minute; 0 means no limit."""
         settings = self._app.settings
         requests, tokens = caller.requests_per_minute, caller.tokens_per_minute
         return (
@@ -65,7 +67,7 @@ class Meter:
         return answer
 
     async def counted(self, caller: Caller, events: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
-        """The events of an answer; counts its tokens, or an estimate if the caller leaves before the end."""
+        """Passes on the events of an answer and counts its tokens, or an estimate if the caller disconnects early."""
         characters = 0
         try:
             async for event in events:
@@ -83,11 +85,11 @@ class Meter:
 
     async def use(self, caller: Caller, tokens: int) -> None:
         """Counts tokens for the key's limit."""
-        if tokens and caller.key_id is not None and self._limits(caller)[1]:
+        if tokens and caller.key_id is not None and self._choose_limits(caller)[1]:
             await self._app.store.keys.use(caller.key_id, tokens=tokens)
 
     async def record(self, scope: Scope, status: int) -> None:
-        """Writes an answered request into the audit log, if its route needs more than the scope `read`."""
+        """Writes an answered request to the audit log if its route needs more than the scope `read`."""
         route, caller = scope.get("route"), scope.get("caller")
         if caller is None or getattr(route, "scope", "read") == "read" or not self._app.settings.audit_days:
             return
@@ -103,7 +105,7 @@ class Meter:
         )
 
     async def note(self, caller: Caller, action: str, project_id: UUID) -> None:
-        """Writes into the audit log what a message of another protocol does."""
+        """Writes an action of another protocol to the audit log."""
         if self._app.settings.audit_days:
             await self._app.store.audit.add(
                 caller,
@@ -115,7 +117,7 @@ class Meter:
             )
 
     async def flush(self) -> None:
-        """Stores when keys were last used. If that fails, the next time has it again."""
+        """Stores when keys were last used. After a failure, the next flush stores the same times."""
         if used := dict(self._used):
             await self._app.store.keys.note_use(used)
             self._used = {key: at for key, at in self._used.items() if used.get(key) != at}
@@ -136,7 +138,7 @@ class Meter:
                 await self.flush()
 
 
-def _seconds_left(moment: datetime) -> int:
-    """Until the next minute begins."""
+def _count_seconds_left(moment: datetime) -> int:
+    """Seconds until the next minute begins."""
     begun = moment.replace(second=0, microsecond=0)
     return int((begun + _MINUTE - moment).total_seconds()) + 1

@@ -42,26 +42,28 @@ Record = Callable[[Scope, int], Awaitable[None]]
 
 MAX_BODY = 1024 * 1024
 MAX_TEXT = 16 * 1024 * 1024
-"""For text in JSON, which is held in memory; files may be larger."""
+"""Maximum bytes of a JSON body with a text. It is held in memory; files may be larger."""
 
 MCP = "/mcp"
 MCP_METADATA = f"/.well-known/oauth-protected-resource{MCP}"
-"""Where clients of the Model Context Protocol learn how to present a key (RFC 9728)."""
+"""Path of the metadata that tells MCP clients how to send a key (RFC 9728)."""
 
 SHORT_PATHS = frozenset(("/chat", "/ingest/upload", "/ingest/url", "/ingest/text"))
-"""Paths that mean the same without /api/v1."""
+"""Paths that also work without the prefix /api/v1."""
 
 log = logging.getLogger("whence.web")
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=-]{1,128}")
 _LOOPBACK = re.compile(rb"(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?", re.IGNORECASE)
-# Only these take a form with files, or a long text; other bodies are short JSON.
+# Only these routes take files or long texts; other bodies are short JSON.
 _UPLOADS = re.compile(r"/api/v1/(ingest/upload|documents/[^/]+)")
 _TEXTS = re.compile(r"/api/v1/(ingest/text|documents/[^/]+)|/mcp")
 _PREVIEW = "/api/v1/chunking/preview"
-_FORM_ITSELF = 1024 * 1024  # room for the form around its files
+_FORM_ITSELF = 1024 * 1024  # for the other parts of the form
 _REFUSED, _FAILED = 400, 500
 _GUARDED = ("/api/v1/", "/v1/", MCP)
+_OTHER_ORIGIN = (b"cross-site", b"same-site")
+"""Values of `Sec-Fetch-Site`. A page of another port is of the same site, and as foreign."""
 _SINGLE = (b"host", b"origin", b"sec-fetch-site", b"authorization", b"x-api-key")
 _BODIED = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 
@@ -70,7 +72,7 @@ _process = secrets.token_hex(12)
 _count = itertools.count()
 
 
-def _new_request_id() -> str:
+def _make_request_id() -> str:
     """Unique, not secret: a random prefix for this process and a request counter."""
     return f"{_process}{next(_count) & 0xFFFFFFFF:08x}"
 
@@ -80,9 +82,9 @@ class BodyLimits:
     upload: int
     """Maximum bytes of a form with files."""
     memory: int
-    """Bytes of all bodies that are held in memory at once."""
+    """Maximum bytes of all bodies in memory at the same time."""
     seconds: int
-    """Longest pause between two parts of a body."""
+    """Maximum pause between two parts of a body, in seconds."""
 
     @classmethod
     def of(cls, settings: Settings) -> "BodyLimits":
@@ -95,8 +97,9 @@ class BodyLimits:
 
 
 class RequestMiddleware:
-    """`identify` finds the caller by the headers, before any part of the body is read. `record` notes requests that may have
-    written something, before they are answered. Pages of `origins` may use a server without keys."""
+    """`identify` finds the caller from the headers, before the body is read. `record` writes requests that may have changed
+    something to the audit log, before they are answered. Web pages of `origins` may use a server without keys.
+    """
 
     def __init__(
         self,
@@ -126,7 +129,7 @@ class RequestMiddleware:
             return
         headers: dict[bytes, bytes] = dict(scope["headers"])
         given = headers.get(b"x-request-id", b"")
-        request_ident = given.decode() if _REQUEST_ID.fullmatch(given) else _new_request_id()
+        request_ident = given.decode() if _REQUEST_ID.fullmatch(given) else _make_request_id()
         token = request_id.set(request_ident)
         links.base.set(self._link_base)
         exchange = _Exchange(scope, send, request_ident.encode(), self._record)
@@ -141,7 +144,7 @@ class RequestMiddleware:
             if scope["path"].startswith(_GUARDED):
                 scope["caller"] = await self._identify(scope)
             if scope["method"] in _BODIED:
-                body = self._body(scope, headers, receive)
+                body = self._limit_body(scope, headers, receive)
                 receive = body.receive
             await self._app(scope, receive, exchange.send)
         except WhenceError as exc:
@@ -149,11 +152,11 @@ class RequestMiddleware:
             if isinstance(exc, Unauthorized) and scope["path"] == MCP:
                 where = links.absolute(MCP_METADATA) or URL(scope=scope).replace(path=MCP_METADATA, query="")
                 response.headers["WWW-Authenticate"] += f', resource_metadata="{where}"'
-            await _answer(response, scope, receive, exchange)
+            await _send_response(response, scope, receive, exchange)
         except Exception:  # the unit of work ends here: log everything, show the client nothing
             log.exception("%s crashed", exchange.line)
             crash = WhenceError(details={"request_id": request_ident})
-            await _answer(failure(crash), scope, receive, exchange)
+            await _send_response(failure(crash), scope, receive, exchange)
         finally:
             if body is not None:
                 body.release()
@@ -161,8 +164,8 @@ class RequestMiddleware:
             exchange.log()
             request_id.reset(token)
 
-    def _body(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> "_Body":
-        """The body with the limit of its route. Anything but a form is treated as JSON, under any Content-Type."""
+    def _limit_body(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> "_Body":
+        """The body, limited as its route requires. Any body that is not a form is treated as JSON, whatever its Content-Type."""
         path: str = scope["path"]
         form = headers.get(b"content-type", b"").lower().startswith(b"multipart/form-data")
         slack, streams = 0, form
@@ -182,7 +185,7 @@ class RequestMiddleware:
 
 
 def _refuse_duplicates(sent: list[tuple[bytes, bytes]], headers: dict[bytes, bytes]) -> None:
-    """Two servers on the way may each read another one of two headers."""
+    """Refuses repeated headers: a proxy and this server might each read a different one."""
     if len(sent) == len(headers):
         return
     names = [name for name, _ in sent]
@@ -192,17 +195,14 @@ def _refuse_duplicates(sent: list[tuple[bytes, bytes]], headers: dict[bytes, byt
 
 
 def _refuse_foreign_pages(method: str, headers: dict[bytes, bytes]) -> None:
-    """Without keys, a web page must not reach a local server through the user's browser. It may link to it."""
+    """Keeps web pages of other sites from using a server without keys through the user's browser. They may link to it."""
     host, origin = headers.get(b"host", b"localhost"), headers.get(b"origin")
     if not _LOOPBACK.fullmatch(host):
         details = {"host": host.decode("latin-1")}
         raise Forbidden("Without API keys the server answers only to localhost", details=details)
-    if origin is not None:
-        is_foreign = not _LOOPBACK.fullmatch(origin.partition(b"://")[2])
-    else:
-        is_link = method == "GET" and headers.get(b"sec-fetch-dest") == b"document"
-        is_foreign = headers.get(b"sec-fetch-site") == b"cross-site" and not is_link
-    if is_foreign:
+    is_link = origin is None and method == "GET" and headers.get(b"sec-fetch-dest") == b"document"
+    is_foreign = headers.get(b"sec-fetch-site") in _OTHER_ORIGIN and not is_link
+    if is_foreign or not (origin is None or _LOOPBACK.fullmatch(origin.partition(b"://")[2])):
         details = {"origin": (origin or b"").decode("latin-1")}
         raise Forbidden("Without API keys the server answers no other site's pages", details=details)
 
@@ -222,7 +222,7 @@ class _Exchange:
 
     @property
     def line(self) -> str:
-        return f"{self._scope['method']} {_path(self._scope)}"
+        return f"{self._scope['method']} {_read_path(self._scope)}"
 
     async def send(self, message: ASGIMessage) -> None:
         if message["type"] == "http.response.start":
@@ -230,7 +230,7 @@ class _Exchange:
             if self._scope["method"] in _BODIED and not _REFUSED <= status < _FAILED:
                 try:
                     await self._record(self._scope, status)
-                except WhenceError as exc:  # the request is done, so its answer stays
+                except WhenceError as exc:  # the request has already taken effect, so its answer is sent
                     log.warning("%s is not in the audit log: %s", self.line, exc)
             more = (NO_SNIFFING, (b"x-request-id", self._request_ident))
             message["headers"] = [*message.get("headers", ()), *more]
@@ -245,7 +245,7 @@ class _Exchange:
 
 
 class Held:
-    """Bytes of bodies in memory, of all requests together."""
+    """Counts the bytes of bodies in memory, over all requests."""
 
     __slots__ = ("size",)
 
@@ -254,7 +254,7 @@ class Held:
 
 
 class _Body:
-    """Passes a body on as it arrives: one byte over the limit, or a pause that is too long, ends it."""
+    """Passes a body on as it arrives. Ends it at its limit or after a pause that is too long."""
 
     __slots__ = ("_held", "_limit", "_limits", "_receive", "_size", "_slack", "_whole")
 
@@ -266,7 +266,7 @@ class _Body:
         self._slack = slack
         self._limits = limits
         self._held = held
-        """None for a body that goes to disk."""
+        """None for a body that is written to disk."""
         self._size = 0
         self._whole = False
 
@@ -279,7 +279,7 @@ class _Body:
         except TimeoutError as exc:
             raise RequestTimeout(details={"seconds": self._limits.seconds}) from exc
         if message["type"] == "http.disconnect":
-            raise BadInput("The client went away before the request was complete")
+            raise BadInput("The client disconnected before the request was complete")
         part = len(message.get("body", b""))
         self._size += part
         if self._size > self._limit + self._slack:
@@ -296,13 +296,13 @@ class _Body:
             self._held.size -= self._size
 
 
-async def _answer(response: EncodedJSON, scope: Scope, receive: Receive, exchange: _Exchange) -> None:
+async def _send_response(response: EncodedJSON, scope: Scope, receive: Receive, exchange: _Exchange) -> None:
     if exchange.status:
-        return  # a response has begun, so the connection can only be closed
+        return  # a response has begun, so all we can do is close the connection
     await response(scope, receive, exchange.send)
 
 
-def _path(scope: Scope) -> str:
+def _read_path(scope: Scope) -> str:
     """The raw path, so that no control character can forge a log line."""
     raw: bytes = scope.get("raw_path") or scope["path"].encode()
     return raw.decode("ascii", "backslashreplace")

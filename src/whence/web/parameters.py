@@ -43,7 +43,7 @@ After = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """The part of a list that is asked for."""
+    """The requested part of a list."""
 
     limit: Limit = 20
     offset: Offset = 0
@@ -51,17 +51,17 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class CursorRequest(PageRequest):
-    """The same for a list in a lasting order, which can also go on after an item."""
+    """Like `PageRequest`, for lists in a stable order, which can also continue after an item."""
 
     after: After = None
 
     @property
     def fetched(self) -> int:
-        """One more than the page has, to see whether there are more: the place in the list is not known."""
+        """Number of items to read. With `after` it is one more than the page has, to see whether more items follow."""
         return self.limit + (self.after is not None)
 
     def part_of(self, items: Sequence[T]) -> list[T]:
-        """The page of a list in memory, whose items have ids."""
+        """One page of a list in memory whose items have ids."""
         ident = attrgetter("id")
         return part_of(items, ident, limit=self.fetched, offset=self.offset, after=self.after)
 
@@ -73,18 +73,19 @@ TextPosition = Annotated[
 PagedByCursor = Annotated[CursorRequest, Depends()]
 PathId = Annotated[Ident, Path()]
 ProjectFilter = Annotated[Ident | None, Query(description="Default: the key's project, or the default one.")]
-DocumentFilter = Annotated[Ident | None, Query(description="Only what this document mentions.")]
+DocumentFilter = Annotated[Ident | None, Query(description="Only items that this document mentions.")]
 TypeFilter = Annotated[SearchText, Query(alias="type", description="Only of this type.")]
 NameFilter = Annotated[SearchText, Query(description="Any part of the name, in any case.")]
 UngroundedFlag = Annotated[Flag, Query(alias="includeUngrounded", description=UNGROUNDED)]
 Direction = Annotated[Literal["asc", "desc"], Query(description="Ascending or descending.")]
 WaitFlag = Annotated[
-    Flag | None, Query(description="Answer when the job has ended; the same field in the body does the same.")
+    Flag | None,
+    Query(description="Answer when the job has ended. The body field of the same name does the same."),
 ]
 
 
 def first_of(flag: bool | None, other: bool | None) -> bool:
-    """For a flag that the query and the body may have."""
+    """The value of a flag that may be in the query or in the body."""
     return bool(other if flag is None else flag)
 
 
@@ -97,13 +98,13 @@ class ChunkFlags:
 
     @classmethod
     def of(cls, request: Request) -> "ChunkFlags":
-        """Parsed by hand for the hot routes: FastAPI's parsing took half as long as the whole query."""
-        return _chunk_flags(request.scope["query_string"])
+        """Parses the flags by hand for the hot routes, because FastAPI's parsing took half as long as the whole query."""
+        return _parse_chunk_flags(request.scope["query_string"])
 
 
 @lru_cache(maxsize=256)
-def _chunk_flags(query: bytes) -> ChunkFlags:
-    given = _by_snake_name(query)
+def _parse_chunk_flags(query: bytes) -> ChunkFlags:
+    given = _rename_to_snake(query)
     source, one, many = (_parse(name, given.get(name, "false"), read_flag) for name in _CHUNK_FLAGS)
     return ChunkFlags(source=source, embedding=one or many)
 
@@ -118,17 +119,17 @@ async def chunk_flags(
 
 
 @lru_cache(maxsize=256)
-def _by_snake_name(query: bytes) -> Mapping[str, str]:
+def _rename_to_snake(query: bytes) -> Mapping[str, str]:
     """The parameters by snake_case name. Cached: clients repeat few queries."""
-    return MappingProxyType({snake(name): value for name, value in _pairs(query)})
+    return MappingProxyType({snake(name): value for name, value in _parse_pairs(query)})
 
 
-def _pairs(query: bytes) -> list[tuple[str, str]]:
+def _parse_pairs(query: bytes) -> list[tuple[str, str]]:
     return parse_qsl(query.decode("latin-1"), keep_blank_values=True)
 
 
 def require_known(request: Request, known: tuple[str, ...], lists: tuple[str, ...] = ()) -> None:
-    """Refuses parameters that the route does not know, and repeated ones that are no lists: most are typing errors."""
+    """Refuses unknown parameters and repeated ones that are not lists, because most are typing errors."""
     if query := request.scope["query_string"]:
         _require_known(query, known, lists)
 
@@ -137,7 +138,7 @@ def require_known(request: Request, known: tuple[str, ...], lists: tuple[str, ..
 def _require_known(query: bytes, known: tuple[str, ...], lists: tuple[str, ...]) -> None:
     names = {snake(name) for name in known}
     sent: dict[str, str] = {}
-    for name, value in _pairs(query):
+    for name, value in _parse_pairs(query):
         key = snake(name)
         if key not in names:
             raise InvalidParameter.unknown(name, provided=value, known=known)
@@ -151,7 +152,7 @@ def rename_as_declared(request: Request, known: tuple[str, ...]) -> None:
     """Renames camelCase or snake_case parameters to the names that the route declares; errors keep the sent names."""
     if query := request.scope["query_string"]:
         declared = {snake(name): name for name in known}
-        pairs = [(declared.get(snake(name), name), name, value) for name, value in _pairs(query)]
+        pairs = [(declared.get(snake(name), name), name, value) for name, value in _parse_pairs(query)]
         request.scope["sent_names"] = {name: sent for name, sent, _ in pairs}
         if any(name != sent for name, sent, _ in pairs):
             request.scope["query_string"] = urlencode([(name, value) for name, _, value in pairs]).encode()
@@ -171,7 +172,7 @@ def path_id(request: Request, name: str) -> str:
 
 
 def page_of(request: Request) -> CursorRequest:
-    given = _by_snake_name(request.scope["query_string"])
+    given = _rename_to_snake(request.scope["query_string"])
     limit = _parse("limit", given.get("limit", "20"), _LIMIT.read)
     offset, after = _parse("offset", given.get("offset", "0"), _OFFSET.read), given.get("after")
     found = None if after is None else canonical_uuid(after)

@@ -1,4 +1,4 @@
-"""The connection: limits on connections, URLs, headers and waiting, which uvicorn's own protocol lacks."""
+"""Limits on connections, URLs, headers and waiting times, which uvicorn's own protocol lacks."""
 
 import socket
 from asyncio import TimerHandle, Transport
@@ -13,8 +13,12 @@ from whence.settings import Settings
 from whence.web.responses import NO_SNIFFING, failure
 
 _MAX_PIPELINE = 16
+_RESERVE = 8
+"""Connections over the limit that are answered if they ask for one of `_PROBES`: a busy server is still alive."""
+_PROBES = (b"/healthz", b"/readyz")
 _USER_TIMEOUT: int | None = getattr(socket, "TCP_USER_TIMEOUT", None)  # Linux
 _MOST_READ = 256 * 1024
+_FULL = "The server has too many connections; try again"
 _MAX_DISCARDED = 16 * 1024 * 1024
 
 
@@ -47,21 +51,24 @@ class LimitedProtocol(HttpToolsProtocol):
         self._limits = limits
         self._in_head = False
         self._unserved = 0
-        """Bytes since the last head was complete that belong to no request being served."""
+        """Bytes received since the last complete head, except those of requests being served."""
         self._received = 0
         self._without_body = 0
-        """Bytes since a request began or a part of its body came: an unfinished head of a request or of a chunk."""
+        """Bytes received since the request began or the last part of its body: an unfinished head of a request or of a chunk."""
+        self._is_reserve = False
         self._timer: TimerHandle | None = None
         self._refusal: WhenceError | None = None
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
-        # The kernel ends a connection whose client reads nothing for this long, also one that is being closed.
+        # The kernel closes a connection whose client reads nothing for this long, also while it is being closed.
         if _USER_TIMEOUT is not None:
             milliseconds = self._limits.seconds * 1000
             transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, _USER_TIMEOUT, milliseconds)
-        if len(self.connections) > self._limits.connections:
-            self._refuse(ServerBusy("The server has too many connections; try again"))
+        over = len(self.connections) - self._limits.connections
+        self._is_reserve = over > 0
+        if over > _RESERVE:
+            self._refuse(ServerBusy(_FULL))
         else:
             self._await_head()
 
@@ -81,10 +88,10 @@ class LimitedProtocol(HttpToolsProtocol):
             self._in_head or self.cycle is None or self.cycle.response_complete
         ):
             return
-        # No whole head, or the rest of a body whose request is answered. Of a head that began in this read, the read
-        # may hold more than the head: only the finished parts count.
-        self._unserved += len(data) if began_before or not self._in_head else self._head_size()
-        error = self._too_long() if self._in_head else None
+        # The data is an incomplete head, or the rest of a body whose request was answered. If the head began in this read, the
+        # read may contain more than the head, so only its parsed parts count.
+        self._unserved += len(data) if began_before or not self._in_head else self._measure_head()
+        error = self._check_lengths() if self._in_head else None
         if error or self._unserved > _MAX_DISCARDED:
             self._refuse(error or HeadersTooLarge())
         elif self._timer is None:
@@ -100,24 +107,28 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._in_head = False
-        if self._received > self._limits.url:  # else the head is short, too
-            self._unserved = self._head_size()
-            self._refusal = self._too_long()
+        if self._received > self._limits.url:  # otherwise the head is short, too
+            self._unserved = self._measure_head()
+            self._refusal = self._check_lengths()
         if len(self.pipeline) >= _MAX_PIPELINE:
             self._refusal = ServerBusy("Too many requests on one connection wait for their answers")
+        if self._is_reserve and self.url not in _PROBES:
+            self._refusal = ServerBusy(_FULL)
         if self._refusal:
             raise self._refusal  # the parser stops, and uvicorn calls `send_400_response`
         self._unserved = 0
         self._stop_waiting()
         super().on_headers_complete()
+        if self._is_reserve:
+            self.cycle.keep_alive = False
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(self._refusal or BadInput("This is not a valid HTTP request", details={"reason": msg}))
 
-    def _head_size(self) -> int:
+    def _measure_head(self) -> int:
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
-    def _too_long(self) -> WhenceError | None:
+    def _check_lengths(self) -> WhenceError | None:
         if len(self.url) > self._limits.url:
             return URLTooLong(details={"max_bytes": self._limits.url})
         if self._unserved > self._limits.headers + len(self.url):
@@ -139,7 +150,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def _refuse(self, error: WhenceError) -> None:
-        """Answer and close. While an answer is being sent, only close."""
+        """Send the error and close the connection. While another answer is being sent, only close."""
         if self.cycle is None or self.cycle.response_complete:
             response, status = failure(error), HTTPStatus(error.status)
             headers = dict(response.raw_headers) | {NO_SNIFFING[0]: NO_SNIFFING[1], b"connection": b"close"}

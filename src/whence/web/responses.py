@@ -1,4 +1,4 @@
-"""Responses: one envelope for answers, one shape for errors, encoded once."""
+"""Responses: one envelope for answers and one shape for errors."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Generic, TypeVar
@@ -7,14 +7,22 @@ import orjson
 from fastapi import Response
 
 from whence.api.base import AnswerShape, Listing, Pagination
-from whence.errors import RateLimited, RequestTimeout, ServerBusy, ServerStopping, Unauthorized, WhenceError
+from whence.errors import (
+    RangeNotSatisfiable,
+    RateLimited,
+    RequestTimeout,
+    ServerBusy,
+    ServerStopping,
+    Unauthorized,
+    WhenceError,
+)
 from whence.web.parameters import CursorRequest, PageRequest
 
 T = TypeVar("T")
 Shape = TypeVar("Shape", bound=AnswerShape)
 
 NO_SNIFFING = (b"x-content-type-options", b"nosniff")
-"""On every answer: an uploaded page must not run as one of ours."""
+"""Headers of every answer: a browser must not run an uploaded file as one of our pages."""
 
 _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
 _LONGEST = 200
@@ -22,7 +30,7 @@ _HIDDEN = "…"
 
 
 class EncodedJSON(Response):
-    """A response of ready JSON bytes. FastAPI passes it on untouched."""
+    """A response of encoded JSON, which FastAPI passes on unchanged."""
 
     media_type = "application/json"
 
@@ -60,22 +68,22 @@ def listed(
 
 
 def one_page(items: list[Shape], total: int, page: PageRequest) -> Enveloped[Listing[Shape]]:
-    return success(Listing(items=items[: page.limit], pagination=_pagination(len(items), total, page)))
+    return success(Listing(items=items[: page.limit], pagination=_build_pagination(len(items), total, page)))
 
 
-def _pagination(found: int, total: int, page: PageRequest) -> Pagination:
+def _build_pagination(found: int, total: int, page: PageRequest) -> Pagination:
     is_after = isinstance(page, CursorRequest) and page.after is not None
     has_more = found > page.limit if is_after else page.offset + found < total
     return Pagination(total=total, limit=page.limit, offset=page.offset, has_more=has_more)
 
 
 def plain_success(data: Any) -> Enveloped[Any]:
-    """For the hot chunk routes, whose rows orjson encodes without a model."""
+    """Like `success`, for the hot chunk routes, whose rows orjson encodes without a model."""
     return Enveloped(b'{"success":true,"data":%s}' % encode(data))
 
 
 def plain_page(items: list[Any], total: int, page: PageRequest) -> Enveloped[Any]:
-    pagination = _pagination(len(items), total, page).model_dump()
+    pagination = _build_pagination(len(items), total, page).model_dump()
     return plain_success({"items": items[: page.limit], "pagination": pagination})
 
 
@@ -83,12 +91,14 @@ def encode(content: Any) -> bytes:
     return orjson.dumps(content, option=_OPTIONS)
 
 
-def _headers_for(error: WhenceError) -> dict[str, str]:
-    """Headers that HTTP wants beside some errors."""
+def _build_headers(error: WhenceError) -> dict[str, str]:
+    """Headers that HTTP requires for some errors."""
     if isinstance(error, Unauthorized):
         return {"WWW-Authenticate": 'Bearer realm="whence"'}
     if isinstance(error, RequestTimeout | ServerStopping):
         return {"Connection": "close"}
+    if isinstance(error, RangeNotSatisfiable):
+        return {"Content-Range": f"bytes */{error.details['size']}"}
     if isinstance(error, RateLimited):
         return {"Retry-After": str(error.details["retry_after"])}
     return {"Retry-After": "1"} if isinstance(error, ServerBusy) else {}
@@ -96,7 +106,9 @@ def _headers_for(error: WhenceError) -> dict[str, str]:
 
 def failure(error: WhenceError, headers: Mapping[str, str] | None = None) -> EncodedJSON:
     content = encode({"success": False, "error": error_body(error)})
-    return EncodedJSON(content, status_code=error.status, headers={**_headers_for(error), **(headers or {})})
+    return EncodedJSON(
+        content, status_code=error.status, headers={**_build_headers(error), **(headers or {})}
+    )
 
 
 def error_body(error: WhenceError) -> dict[str, Any]:
@@ -105,12 +117,12 @@ def error_body(error: WhenceError) -> dict[str, Any]:
 
 
 def repeatable(value: Any) -> Any:
-    """A request's value for an error message: the same JSON, always encodable, shortened if long."""
+    """A value from the request for an error's `details`: always encodable, and shortened if long."""
     if isinstance(value, str):
         return printable(value)
     try:
         encoded = orjson.dumps(value, default=str, option=_OPTIONS)
-    except orjson.JSONEncodeError:  # nested too deep, not Unicode text, or a number of more than 64 bits
+    except orjson.JSONEncodeError:  # nested too deeply, not Unicode, or a number of more than 64 bits
         return printable(str(value)) if isinstance(value, int) else _HIDDEN
     return orjson.loads(encoded) if len(encoded) <= _LONGEST else printable(encoded.decode())
 

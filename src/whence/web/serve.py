@@ -37,7 +37,7 @@ log = logging.getLogger("whence")
 
 _DRAIN_SECONDS = 30
 _START_SECONDS = 60
-"""A process that does not answer its parent for as long is replaced. On a busy machine it takes many seconds to start."""
+"""Seconds after which a process that does not answer its parent is replaced. On a busy machine it takes many seconds to start."""
 _FILES = 65_536
 
 WATCH, RELEASE = "the watch on the parent process", "giving memory back"
@@ -46,12 +46,12 @@ _RELEASE_SECONDS = 60
 
 
 def run(settings: Settings, *, workers: int = 1, insecure: bool = False) -> None:
-    """Runs until SIGINT or SIGTERM. Then answers open requests, finishes running tasks and stops the database."""
+    """Runs until SIGINT or SIGTERM, then answers open requests, finishes running tasks and stops the database."""
     logs.configure(settings.log_level, settings.log_format, batched=True)
     for name, says in unknown().items():
         log.warning("%s %s", name, says)
     if here := unused_config():
-        log.warning("%s is not read; give it with --config", here)
+        log.warning("%s is ignored. To use it, pass it with --config", here)
     if not settings.loopback and settings.auth == "off" and not insecure:
         raise SetupError(
             f"{settings.host} can be reached from other machines, and WHENCE_AUTH is off. "
@@ -68,7 +68,7 @@ def run(settings: Settings, *, workers: int = 1, insecure: bool = False) -> None
 
 
 async def _serve(settings: Settings, listener: socket.socket) -> None:
-    async with _ready(settings) as app:
+    async with _open_ready(settings) as app:
         web = create_app(settings, lambda: nullcontext(app))
         server = _Server(server_config(entrance(web), settings))
 
@@ -84,7 +84,7 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
 
 
 def _serve_many(settings: Settings, listener: socket.socket, workers: int) -> None:
-    """This process runs the database and supervises the others; each of those opens its own application."""
+    """Runs the database and supervises the worker processes. Each of those opens its own application."""
     for name in ("host", "port", "auth"):
         os.environ[env_name(name)] = str(getattr(settings, name))
     config = server_config("whence.web.serve:one_of_many", settings, factory=True)
@@ -99,23 +99,25 @@ def _serve_many(settings: Settings, listener: socket.socket, workers: int) -> No
 
 
 class _Workers(Multiprocess):
-    """One process for each socket. uvicorn's class gives every socket to all, and then one process may take all connections."""
+    """Runs one process per socket. uvicorn's class gives every socket to all processes, so one of them may take all
+    connections.
+    """
 
     def __init__(self, config: uvicorn.Config, listeners: Sequence[socket.socket]) -> None:
         super().__init__(config, [])
         self._listeners = listeners
 
     def init_processes(self) -> None:
-        self._for_each(super().init_processes)
+        self._call_for_each(super().init_processes)
 
     def keep_subprocess_alive(self) -> None:
-        self._for_each(super().keep_subprocess_alive)
+        self._call_for_each(super().keep_subprocess_alive)
 
     def restart_all(self) -> None:
-        self._for_each(super().restart_all)
+        self._call_for_each(super().restart_all)
 
-    def _for_each(self, act: Callable[[], None]) -> None:
-        """Shows a method of uvicorn one socket and its process at a time."""
+    def _call_for_each(self, act: Callable[[], None]) -> None:
+        """Calls a method of uvicorn for each socket and its process in turn."""
         last = len(self._listeners) - 1
         groups = [self.processes[at : at + 1] for at in range(last)] + [self.processes[last:]]
         for listener, group in zip(self._listeners, groups, strict=True):
@@ -125,17 +127,17 @@ class _Workers(Multiprocess):
 
 
 def one_of_many() -> ASGIApp:
-    """The application of each process that `_serve_many` starts."""
+    """Makes the application in each process that `_serve_many` starts."""
     settings = Settings.from_environment()
     logs.configure(settings.log_level, settings.log_format, batched=True)
-    web = create_app(settings, lambda: _with_parent(settings, web))
+    web = create_app(settings, lambda: _open_with_parent(settings, web))
     return entrance(web)
 
 
 @asynccontextmanager
-async def _with_parent(settings: Settings, web: FastAPI) -> AsyncIterator[App]:
-    async with App.open(settings) as app, _settled(app):
-        _on_signals(lambda number: _stop(web, app, hurry=number == signal.SIGINT))
+async def _open_with_parent(settings: Settings, web: FastAPI) -> AsyncIterator[App]:
+    async with App.open(settings) as app, _tune_memory(app):
+        _call_on_signals(lambda number: _stop(web, app, hurry=number == signal.SIGINT))
         parent, stopping = multiprocessing.parent_process(), asyncio.Event()
         watch = asyncio.create_task(
             app.background.repeat(WATCH, partial(_stop_with, parent, stopping), every=1, stopping=stopping)
@@ -146,8 +148,8 @@ async def _with_parent(settings: Settings, web: FastAPI) -> AsyncIterator[App]:
             watch.cancel()
 
 
-def _on_signals(stop: Callable[[int], None]) -> None:
-    """Calls `stop` in the loop when a signal comes: uvicorn reports it only after all requests have ended."""
+def _call_on_signals(stop: Callable[[int], None]) -> None:
+    """Calls `stop` in the event loop on a signal, because uvicorn reports signals only after all requests have ended."""
     loop = asyncio.get_running_loop()
 
     def notice(number: int, frame: FrameType | None) -> None:
@@ -166,21 +168,21 @@ def _stop(web: FastAPI, app: App, *, hurry: bool) -> None:
 
 
 async def _stop_with(parent: BaseProcess | None, stopping: asyncio.Event) -> None:
-    """Stops this process if its parent is gone: the database stops with the parent, and the port must be freed."""
+    """Stops this process when its parent has ended, because the database stops with the parent and the port must be freed."""
     if parent is None or parent.is_alive():
         return
-    log.error("The process that started this one is gone")
+    log.error("The parent process has ended")
     os.kill(os.getpid(), signal.SIGTERM)
     stopping.set()
 
 
 @asynccontextmanager
-async def _ready(settings: Settings) -> AsyncIterator[App]:
-    """An application that is ready to serve: the storage is ours, and a key exists if keys are required."""
+async def _open_ready(settings: Settings) -> AsyncIterator[App]:
+    """Opens the application. Checks that the storage belongs to the database and that a key exists if keys are required."""
     async with App.open(settings) as app:
         if settings.auth_required and not await app.store.keys.any_active():
             raise SetupError(
-                "Requests need an API key here and there is none yet. Create one with `whence keys create`, "
+                "This server requires API keys, and there is none yet. Create one with `whence keys create`, "
                 "listen on 127.0.0.1, or start with --insecure."
             )
         await app.storage.check()
@@ -192,12 +194,12 @@ async def _ready(settings: Settings) -> AsyncIterator[App]:
             log.info("%s", line)
         if settings.auth == "off" and not settings.loopback:
             log.warning("Anyone who can reach %s can read and change everything: --insecure", settings.host)
-        async with _settled(app):
+        async with _tune_memory(app):
             yield app
 
 
 def _allow_files() -> None:
-    """Raises the limit of open files: the default is low, and every client needs one."""
+    """Raises the limit of open files, because the default is low and every client needs one."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _FILES if most == resource.RLIM_INFINITY else min(most, _FILES)
     with suppress(ValueError, OSError):
@@ -205,10 +207,10 @@ def _allow_files() -> None:
 
 
 @asynccontextmanager
-async def _settled(app: App) -> AsyncIterator[None]:
+async def _tune_memory(app: App) -> AsyncIterator[None]:
     """Runs the garbage collector less often: start-up objects stay, and requests leave hardly any cycles.
 
-    Gives freed memory back: glibc keeps pages between blocks in use, which were 70 of 450 MB after two minutes of mixed load.
+    Returns freed memory to the system: glibc keeps free pages between used blocks, 70 of 450 MB after two minutes of mixed load.
     """
     gc.collect()
     gc.freeze()
@@ -224,13 +226,13 @@ async def _settled(app: App) -> AsyncIterator[None]:
 
 
 def release_memory() -> None:
-    """Other C libraries have no such function."""
+    """Returns freed memory to the system. Only glibc has this function."""
     with suppress(AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 async def _check(settings: Settings) -> None:
-    async with _ready(settings):
+    async with _open_ready(settings):
         pass
 
 
@@ -240,7 +242,7 @@ def url(settings: Settings) -> str:
 
 
 class _Server(uvicorn.Server):
-    """Keeps uvicorn from ending the process with the signal: the database must still stop after the server."""
+    """Keeps uvicorn from re-raising the signal, because the database must still be stopped after the server."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -272,7 +274,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, kind, proto)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen()  # at once: two sockets can bind the same port until one listens
+        listener.listen()  # immediately, because two sockets can bind the same port until one listens
     except (OSError, UnicodeError) as exc:  # UnicodeError: an impossible host name
         reason = (getattr(exc, "strerror", None) or str(exc)).lower()
         raise SetupError(
@@ -287,12 +289,12 @@ def share_port(listener: socket.socket, count: int) -> list[socket.socket]:
     """Sockets on one port between which Linux spreads connections evenly. Elsewhere the processes share one."""
     if sys.platform != "linux":
         return [listener] * count
-    # Only now that it listens: another server cannot bind the port.
+    # Only after it listens, so that another server cannot bind the port.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     listeners = [listener]
     for _ in range(count - 1):
         other = socket.socket(listener.family, listener.type, listener.proto)
-        # The address is in use by connections that came before `listener` shared its port.
+        # The address is in use by connections that were made before `listener` shared its port.
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         other.bind(listener.getsockname())

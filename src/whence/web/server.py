@@ -30,8 +30,7 @@ from whence.web.shutdown import Shutdown
 _DESCRIPTION = """
 A knowledge-base server that shows where every answer came from.
 
-Answers under `/api/v1` are `{"success": true, "data": …}`; errors are everywhere
-`{"success": false, "error": {"code", "message", "details"}}`.
+Answers under `/api/v1` are `{"success": true, "data": …}`; all errors are `{"success": false, "error": {"code", "message", "details"}}`.
 """
 _KEYS = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "An API key as bearer token."},
@@ -66,10 +65,10 @@ def create_app(
     assistants = Assistants(web, allow_writes=settings.mcp_writes == "on")
     web.router.routes.extend(assistants.routes)
     for module in iter_modules(routes.__path__, f"{routes.__name__}."):
-        # Not `include_router`: it would match every request twice, once for the router and once for the route.
+        # Not `include_router`, which would match every request twice, once for the router and once for the route.
         web.router.routes.extend(import_module(module.name).router.routes)
     web.router.default = or_lost(web.router.default)
-    # Outside the framework's layers: the middleware answers crashes, and the fast path bypasses the layers.
+    # The middleware is outside the framework's layers, because it answers crashes and the fast path bypasses the layers.
     inner = FastPath(web.build_middleware_stack(), web=web)
     web.state.shutdown = Shutdown()
     requests = RequestMiddleware(
@@ -82,13 +81,13 @@ def create_app(
         link_base=settings.link_base,
         origins=settings.cors_origins,
     )
-    web.middleware_stack = _with_cors(requests, settings.cors_origins) if settings.cors_origins else requests
-    web.openapi = lambda: _openapi(web)  # type: ignore[method-assign]  # FastAPI's documented way to extend it
+    web.middleware_stack = _add_cors(requests, settings.cors_origins) if settings.cors_origins else requests
+    web.openapi = lambda: _build_openapi(web)  # type: ignore[method-assign]  # FastAPI's documented way to extend it
     return web
 
 
 def local_routes(app: App) -> ASGIApp:
-    """The routes for commands on the same machine: without keys, limits and audit log."""
+    """The routes for commands on the same machine, without keys, limits and audit log."""
     web = create_app(app.settings)
     web.state.whence, web.state.meter = app, Meter(app)
     inner = web.build_middleware_stack()
@@ -100,9 +99,9 @@ def local_routes(app: App) -> ASGIApp:
     return call
 
 
-def _with_cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
+def _add_cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
     """Lets pages of these origins use the API. Keys are sent in headers, never in cookies."""
-    exposed = ("X-Request-Id", "Retry-After", "Content-Disposition")
+    exposed = ("X-Request-Id", "Retry-After", "Content-Disposition", "Accept-Ranges", "Content-Range", "ETag")
     return CORSMiddleware(
         app, allow_origins=origins, allow_methods=["*"], allow_headers=["*"], expose_headers=exposed
     )
@@ -155,21 +154,21 @@ class FastPath:
 
 
 def entrance(web: FastAPI) -> ASGIApp:
-    """The ASGI application for the server: the middleware itself, as FastAPI's call checks for telemetry each time."""
+    """The ASGI application for the server: the middleware itself, because FastAPI's call checks for telemetry on each request."""
     if web.middleware_stack is None:
         raise TypeError("only an application of `create_app` has the middleware")
     return web.middleware_stack
 
 
-def _openapi(web: FastAPI) -> dict[str, Any]:
+def _build_openapi(web: FastAPI) -> dict[str, Any]:
     if web.openapi_schema is None:
         document = FastAPI.openapi(web)
         document["components"]["securitySchemes"] = _KEYS
         _add_schemas(document["components"]["schemas"], ErrorAnswer)
         for operation in chain.from_iterable(path.values() for path in document["paths"].values()):
-            operation["responses"].pop("422", None)  # bad input is 400 here
+            operation["responses"].pop("422", None)  # bad input is 400 in this API
             for parameter in operation.get("parameters", ()):
-                parameter["schema"] = _without_null(parameter["schema"])
+                parameter["schema"] = _drop_null(parameter["schema"])
         for unused in ("HTTPValidationError", "ValidationError"):
             document["components"]["schemas"].pop(unused, None)
         web.openapi_schema = document
@@ -182,8 +181,8 @@ def _add_schemas(schemas: dict[str, Any], model: type[BaseModel]) -> None:
     schemas[model.__name__] = own
 
 
-def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """A query has no null."""
+def _drop_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema without null, because a query cannot contain it."""
     kinds = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
     if len(kinds) != 1:
         return {**schema, "anyOf": kinds} if kinds else schema

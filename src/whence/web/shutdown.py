@@ -23,7 +23,7 @@ class OpenRequest(Protocol):
 
 
 class Shutdown:
-    """Knows the open requests and the model calls they wait for."""
+    """Tracks the open requests and the model calls they wait for."""
 
     def __init__(self) -> None:
         self.begun = False
@@ -37,22 +37,22 @@ class Shutdown:
                 call.cancel()
         if not self.begun:
             self.begun = True
-            self._report()
+            self._log_open_requests()
 
     @contextmanager
     def ends(self, call: asyncio.Task[Any]) -> Iterator[None]:
-        """While the block runs, a stop in a hurry cancels this task."""
+        """While the block runs, a shutdown in a hurry cancels this task."""
         self._calls.add(call)
         try:
             yield
         finally:
             self._calls.discard(call)
 
-    def _report(self) -> None:
+    def _log_open_requests(self) -> None:
         if not self.requests:
             return
         now = time.perf_counter()
         oldest = sorted(self.requests, key=lambda request: request.began)[:_SHOWN]
         lines = ", ".join(f"{request.line} for {now - request.began:.0f} s" for request in oldest)
         log.warning("Stopping: waiting for %d requests (%s). Ctrl-C ends them", len(self.requests), lines)
-        asyncio.get_running_loop().call_later(_REPORTED, self._report)
+        asyncio.get_running_loop().call_later(_REPORTED, self._log_open_requests)

@@ -247,7 +247,9 @@ async def test_what_cannot_be_merged(store: Store, add_sample: AddSample, dsn: s
             await store.graph.merges.merge(PROJECT, keep_id=keep, drop_id=drop)
     with pytest.raises(MergeNotFound):
         await store.graph.merges.undo(PROJECT, uuid4())
-    with pytest.raises(Conflict, match="Only objects of one type can be one: these are Thing and Person"):
+    with pytest.raises(
+        Conflict, match="Only objects of the same type can be merged: these are Thing and Person"
+    ):
         await store.graph.merges.merge(PROJECT, keep_id=ids["A"], drop_id=person)
     assert picture(dsn) == before
 

@@ -172,7 +172,7 @@ async def test_a_name_that_two_objects_have_cannot_be_given_back(store: Store, a
     merge = await store.graph.merges.merge(PROJECT, keep_id=a, drop_id=b)
     rename = "UPDATE kb.graph_objects SET name = 'B', name_key = 'b' WHERE id = %(id)s"
     await store._queries.run(rename, {"id": c})
-    with pytest.raises(Conflict, match="Another Thing is called B"):
+    with pytest.raises(Conflict, match="Another Thing is now called B"):
         await store.graph.merges.undo(PROJECT, merge.id)
     assert (await store.graph.merges.get(merge.id)).kept_id == a
 

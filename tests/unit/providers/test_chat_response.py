@@ -185,7 +185,7 @@ def test_long_reasoning_is_not_read_again_at_each_piece(monkeypatch: pytest.Monk
         looks.append(reader._held)
         return reader._held
 
-    monkeypatch.setattr(reader, "_without_thoughts", look)
+    monkeypatch.setattr(reader, "_drop_thoughts", look)
     assert reader.feed("<think>") == ""
     assert not any(reader.feed("a -> b ") for _ in range(1_000))
     assert len(looks) == 1

@@ -4,7 +4,12 @@ import random
 
 import pytest
 
-from whence.text.markup import MarkupStream, defuse_markup
+from whence.text.markup import MarkupStream
+
+
+def defuse_markup(text: str) -> str:
+    stream = MarkupStream()
+    return stream.feed(text) + stream.close()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import type { Paged } from "../state/paged";
 import { query, setQuery } from "../state/router";
 import { scaled } from "../state/screen";
 import { useRows } from "../state/viewport";
-import { Failed } from "./States";
+import { Failed, type Away } from "./States";
 
 /** Rows of the skeleton, before the number is known. */
 const BONES = 10;
@@ -18,6 +18,8 @@ export function Rows<T>(props: {
   narrow?: string;
   height?: number;
   empty: ComponentChildren;
+  /** From filters that do not exist. */
+  away: Away;
   row: (item: T) => ComponentChildren;
   keyOf: (item: T) => string;
   /** What a click on a row does, beside its links and buttons. */
@@ -26,7 +28,7 @@ export function Rows<T>(props: {
   const { of } = props;
   const height = scaled(props.height ?? 48);
   const { ref, from, to } = useRows(of.total ?? 0, height);
-  if (of.error && of.total === null) return <Failed error={of.error} retry={of.reload} />;
+  if (of.error && of.total === null) return <Failed error={of.error} retry={of.reload} away={props.away} />;
   if (of.total === 0) return <>{props.empty}</>;
   const isLoading = of.total === null;
   const total = of.total ?? BONES;

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { ApiError } from "../api/client";
+import type { Page } from "../state/paged";
 import type { Resource } from "../state/resource";
 import { withQuery } from "../state/router";
 
@@ -37,6 +38,17 @@ export function Loading({ lines = 4, page = false }: { lines?: number; page?: bo
   );
 }
 
+/** That a list is longer than what is shown of it. */
+export function Cut({ of }: { of: Page<unknown> }) {
+  const { items, pagination } = of;
+  if (items.length >= pagination.total) return null;
+  return (
+    <p class="quiet">
+      The first {items.length} of {pagination.total.toLocaleString("en")}.
+    </p>
+  );
+}
+
 /** What is empty, and the one thing that fills it. */
 export function Empty({
   title,
@@ -56,13 +68,19 @@ export function Empty({
   );
 }
 
+/** The way on from filters of the address that nothing passes, or that do not exist. */
+export function unfiltered(names: readonly string[]): Away {
+  return { to: withQuery(Object.fromEntries(names.map((one) => [one, null]))), name: "Clear the filters" };
+}
+
 /** Nothing passes the filters of the address, and the button that clears them. */
 export function NoMatch({ what, names }: { what: string; names: readonly string[] }) {
+  const { to, name } = unfiltered(names);
   return (
     <Empty title={`No ${what} matches`}>
       <p>
-        <a class="button" href={withQuery(Object.fromEntries(names.map((one) => [one, null])))}>
-          Clear the filters
+        <a class="button" href={to}>
+          {name}
         </a>
       </p>
     </Empty>
@@ -70,27 +88,36 @@ export function NoMatch({ what, names }: { what: string; names: readonly string[
 }
 
 /** Where to go on from something that does not exist. */
-interface Away {
+export interface Away {
   to: string;
   name: string;
+  /** What does not exist, where the address names it by its id. */
+  what?: string;
 }
+/** What the same request gives again, whenever it is sent: asked for wrongly, forbidden, absent. */
+const LASTING = [400, 403, 404];
 
 /** What failed, its code and request id, and a way to try again; from what does not exist, the way to what does. */
 export function Failed({ error, retry, away }: { error: ApiError; retry?: () => void; away?: Away }) {
-  const absent = away && [400, 404].includes(error.status);
+  const lasts = LASTING.includes(error.status);
+  const isAbsent = error.status === 404 || error.code === "INVALID_UUID";
   return (
     <div class="failed" role="alert">
-      <p>{error.message}</p>
+      <p>
+        {isAbsent && away?.what
+          ? `There is no such ${away.what}: it was deleted, or the address is wrong.`
+          : error.message}
+      </p>
       <p class="quiet">
         {error.code}
         {error.requestId && <> · request {error.requestId}</>}
       </p>
-      {absent && (
+      {lasts && away && (
         <a class="button" href={away.to}>
           {away.name}
         </a>
       )}
-      {retry && !absent && (
+      {retry && !lasts && (
         <button type="button" onClick={retry}>
           Try again
         </button>

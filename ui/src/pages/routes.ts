@@ -1,31 +1,40 @@
 import type { ComponentType } from "preact";
 import { Ask } from "./ask/Ask";
 
-type Shown = ComponentType<Partial<Record<"conversation" | "answer" | "id", string>>>;
-type Load = () => Promise<{ default: Shown }>;
+type Part = "conversation" | "answer" | "id";
+type Shown = ComponentType<Partial<Record<Part, string>>>;
 
-/** Each page takes the part of its path as a property, if any. */
-const ask: Load = () => Promise.resolve({ default: Ask });
+/** A page under one or several addresses: it stays when the address changes from one to another of them. */
+export interface Page {
+  /** As the browser's tab shows it. */
+  name: string;
+  load: () => Promise<{ default: Shown }>;
+}
 
-/** One pattern for each page, and the name of its part. Only Ask comes with the first load. */
-const ROUTES: [RegExp, Load, ("conversation" | "answer" | "id")?][] = [
+/** Only Ask comes with the first load. */
+const ask: Page = { name: "Ask", load: () => Promise.resolve({ default: Ask }) };
+const graph: Page = { name: "Graph", load: () => import("./graph/Graph") };
+const document: Page = { name: "Document", load: () => import("./document/Document") };
+const lost: Page = { name: "No such page", load: () => import("./Lost") };
+
+/** One pattern for each address, and the name of the part of it that the page takes as a property. */
+const ROUTES: [RegExp, Page, Part?][] = [
   [/^\/$/, ask],
   [/^\/c\/([^/]+)$/, ask, "conversation"],
   [/^\/a\/([^/]+)$/, ask, "answer"],
-  [/^\/documents$/, () => import("./documents/Documents")],
-  [/^\/d\/([^/]+)$/, () => import("./document/Document"), "id"],
-  [/^\/search$/, () => import("./search/Search")],
-  [/^\/graph$/, () => import("./graph/Graph")],
-  [/^\/o\/([^/]+)$/, () => import("./graph/Graph"), "id"],
-  [/^\/schema$/, () => import("./schema/Schema")],
-  [/^\/jobs$/, () => import("./jobs/Jobs")],
-  [/^\/projects$/, () => import("./projects/Projects")],
-  [/^\/status$/, () => import("./status/Status")],
-  [/^\/docs$/, () => import("./reference/Reference")],
+  [/^\/documents$/, { name: "Documents", load: () => import("./documents/Documents") }],
+  [/^\/d\/([^/]+)$/, document, "id"],
+  [/^\/search$/, { name: "Search", load: () => import("./search/Search") }],
+  [/^\/graph$/, graph],
+  [/^\/o\/([^/]+)$/, graph, "id"],
+  [/^\/schema$/, { name: "Schema", load: () => import("./schema/Schema") }],
+  [/^\/jobs$/, { name: "Jobs", load: () => import("./jobs/Jobs") }],
+  [/^\/projects$/, { name: "Projects and keys", load: () => import("./projects/Projects") }],
+  [/^\/status$/, { name: "Status", load: () => import("./status/Status") }],
+  [/^\/docs$/, { name: "API reference", load: () => import("./reference/Reference") }],
 ];
-const lost: Load = () => import("./Lost");
 
-export function pageFor(path: string): { page: Load; props: Record<string, string> } {
+export function pageFor(path: string): { page: Page; props: Record<string, string> } {
   for (const [pattern, page, name] of ROUTES) {
     const found = pattern.exec(path);
     if (found) return { page, props: name ? { [name]: found[1] ?? "" } : {} };

@@ -1,5 +1,6 @@
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { api, asError, raw, take, type Schemas } from "../api/client";
+import { arrive, refusals, sending, type Sending } from "./arrivals";
 import { useResource, type Resource } from "./resource";
 import { project, projectId } from "./session";
 
@@ -12,18 +13,34 @@ export type Cutting = {
 };
 export const USUAL: Cutting = { chunkingStrategy: "", maxChunkSize: 1200, minChunkSize: 100 };
 
+/** The lengths that a chunk may be given, in characters. */
+export const LENGTHS = { maxChunkSize: [100, 10_000], minChunkSize: [10, 1000] } as const;
+
+/** What is wrong with each length; nothing where the server will take them. */
+export function wrongLengths(given: Cutting): Partial<Record<keyof typeof LENGTHS, string>> {
+  const { chunkingStrategy, maxChunkSize, minChunkSize } = given;
+  if (!chunkingStrategy) return {};
+  const wrong = (name: keyof typeof LENGTHS): string | undefined => {
+    const [least, most] = LENGTHS[name];
+    const isIn = Number.isInteger(given[name]) && given[name] >= least && given[name] <= most;
+    return isIn ? undefined : `From ${least} to ${most.toLocaleString("en")} characters.`;
+  };
+  const crossed = minChunkSize < maxChunkSize ? undefined : "Less than “at most”.";
+  return { maxChunkSize: wrong("maxChunkSize"), minChunkSize: wrong("minChunkSize") ?? crossed };
+}
+
+/** Whether the new documents can be cut as is said. */
+export const canCut = computed(() => !Object.values(wrongLengths(cutting.value)).some(Boolean));
+
 /** How new documents are cut; kept while the tab is open. */
 export const cutting = signal<Cutting>(USUAL);
-/** What was sent and could not be kept, and what is under way. */
-export const sending = signal<{ files: number; done: number } | null>(null);
-export const refusals = signal<readonly { name: string; reason: string }[]>([]);
 
 const BATCH = 20;
 
 /** Sends files, some at a time. */
-export async function upload(files: readonly File[], done: () => void): Promise<void> {
-  refusals.value = [];
-  sending.value = { files: files.length, done: 0 };
+export async function upload(files: readonly File[]): Promise<void> {
+  const before = sending.value ?? { files: 0, done: 0 };
+  sending.value = { ...before, files: before.files + files.length };
   for (let first = 0; first < files.length; first += BATCH) {
     const part = files.slice(first, first + BATCH);
     const form = new FormData();
@@ -34,18 +51,15 @@ export async function upload(files: readonly File[], done: () => void): Promise<
       const answer = (await (await raw("/api/v1/ingest/upload", { method: "POST", body: form })).json()) as {
         data: { items: Ingested[] };
       };
-      refuse(
-        answer.data.items.flatMap((one) =>
-          one.error ? [{ name: one.fileName, reason: one.error.message }] : [],
-        ),
-      );
+      arrive(answer.data.items);
     } catch (error) {
-      refuse(part.map((file) => ({ name: file.name, reason: asError(error).message })));
+      const reason = asError(error).message;
+      refusals.value = [...refusals.value, ...part.map((file) => ({ name: file.name, reason }))];
     }
-    sending.value = { files: files.length, done: first + part.length };
-    done();
+    const now: Sending = sending.value ?? { files: 0, done: 0 };
+    const done = now.done + part.length;
+    sending.value = done < now.files ? { ...now, done } : null;
   }
-  sending.value = null;
 }
 
 /** The cuts as fields of a request: those chosen here, else the project's own, else paragraphs. */
@@ -71,29 +85,14 @@ function setCuts(form: FormData): void {
   form.set("chunkingOptions", JSON.stringify(chunkingOptions));
 }
 
-function refuse(more: { name: string; reason: string }[]): void {
-  if (more.length) refusals.value = [...refusals.value, ...more];
-}
-
 export async function addUrl(url: string): Promise<void> {
-  await take(
-    api.POST("/api/v1/ingest/url", {
-      body: { url, projectId: projectId.value, ...cuts() },
-    }),
-  );
+  const body = { url, projectId: projectId.value, ...cuts() };
+  arrive([await take(api.POST("/api/v1/ingest/url", { body }))]);
 }
 
 export async function addText(name: string, text: string): Promise<void> {
-  await take(
-    api.POST("/api/v1/ingest/text", {
-      body: {
-        text,
-        name: name || null,
-        projectId: projectId.value,
-        ...cuts(),
-      },
-    }),
-  );
+  const body = { text, name: name || null, projectId: projectId.value, ...cuts() };
+  arrive([await take(api.POST("/api/v1/ingest/text", { body }))]);
 }
 
 async function preview(given: { file?: File; text?: string }): Promise<Schemas["PreviewAnswer"]> {

@@ -1,5 +1,5 @@
 import { api, take, type Schemas } from "../api/client";
-import { ofAnswer, turns, type Answer, type Turn } from "./conversation";
+import { ofAnswer, stored, type Answer, type Turn } from "./conversation";
 import { loadConversations } from "./conversations";
 
 export type Feedback = Schemas["FeedbackRequest"];
@@ -23,7 +23,7 @@ export async function refresh(answer: Answer): Promise<void> {
 }
 
 function replace(answer: Answer, was = answer.id, changes?: Turn["changes"]): void {
-  turns.value = turns.value.map((one) =>
+  stored.value = stored.value.map((one) =>
     one.answer?.id === was ? { ...ofAnswer(answer), changes: changes ?? one.changes } : one,
   );
 }

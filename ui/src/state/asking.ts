@@ -1,9 +1,41 @@
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { moved, open, openAnswer } from "./conversation";
+import { recoverAll } from "./ask";
+import { arrived, asked, open, openAnswer, turns } from "./conversation";
 import { loadConversations } from "./conversations";
-import { path } from "./router";
+import { focusMain, useMainFocus } from "./keyboard";
+import { go, href, path, section } from "./router";
 import { projectId } from "./session";
+import { unfinished } from "./unfinished";
+
+/** Pixels from the end of the page within which the page follows a growing answer. */
+const NEAR = 4;
+
+/** Whether the question is gone to from another page. */
+let isAsking = false;
+
+/** Where the menu leads: to an answer that came, or is coming, while the reader is elsewhere; else to a new conversation. */
+export function askAddress(): string {
+  if (section(path.value) === "/") return href("/");
+  const open = unfinished.value.findLast((one) => one.project === projectId.value && !one.isNew);
+  const conversation = arrived.value ?? open?.thread;
+  return href(conversation ? `/c/${conversation}` : "/");
+}
+
+/** Goes to the question, from every page. */
+export function goAsk(): void {
+  if (section(path.value) === "/") focusMain();
+  else {
+    isAsking = true;
+    go(askAddress());
+  }
+}
+
+/** The box takes the keyboard when the page comes up for a question. */
+export function useQuestionFocus(): void {
+  useMainFocus(isAsking);
+  isAsking = false;
+}
 
 /** Shows an answer alone, a conversation, or with neither a new one. */
 export function show(conversation: string | null, answer: string | null): void {
@@ -29,19 +61,39 @@ export function useDrawer(): RefObject<HTMLDetailsElement | null> {
   return drawer;
 }
 
-/** Shows the conversation or the answer of the address, and keeps the end of a growing answer in view. */
+/**
+ * Shows the conversation or the answer of the address. A question that begins comes into view; then the page follows the
+ * answer for as long as the reader stays at the end.
+ */
 export function useConversation(
   conversation: string | null,
   answer: string | null,
 ): RefObject<HTMLDivElement | null> {
-  const end = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const follows = useRef(false);
   const project = projectId.value;
   // Before anything can be asked: opening empties the page.
   useLayoutEffect(() => show(conversation, answer), [conversation, answer]);
-  useEffect(() => void loadConversations(), [project]);
-  const steps = moved.value;
   useEffect(() => {
-    if (steps) end.current?.scrollIntoView({ block: "end" });
-  }, [steps]);
-  return end;
+    recoverAll();
+    void loadConversations();
+  }, [project]);
+  useEffect(() => {
+    const look = (): void => {
+      const box = list.current;
+      if (box) follows.current = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
+    };
+    list.current?.addEventListener("scroll", look, { passive: true });
+    return () => list.current?.removeEventListener("scroll", look);
+  }, []);
+  const unanswered = asked.value.length;
+  useLayoutEffect(() => {
+    if (unanswered) follows.current = true;
+  }, [unanswered]);
+  const shown = turns.value;
+  useLayoutEffect(() => {
+    const box = list.current;
+    if (box && follows.current) box.scrollTop = box.scrollHeight;
+  }, [shown]);
+  return list;
 }

@@ -59,7 +59,10 @@ export function useCanvas(given: Drawn): RefObject<HTMLDivElement | null> {
     const { graph, sigma } = drawn.current;
     fill(graph, nodes, edges, types);
     sigma.refresh();
-    const worker = layout(graph, () => {
+    const element = sigma.getContainer();
+    element.ariaBusy = "true";
+    const worker = layout(graph, (isLast) => {
+      if (isLast) element.ariaBusy = "false";
       sigma.refresh();
       bringIntoView(sigma, latest.current.selected);
     });
@@ -155,7 +158,7 @@ function fill(graph: Graph, nodes: Node[], edges: Edge[], types: readonly string
 }
 
 /** Moves the nodes to better places, computed beside the page so that it stays fluid. */
-function layout(graph: Graph, moved: () => void): Worker {
+function layout(graph: Graph, moved: (isLast: boolean) => void): Worker {
   const worker = new Worker(new URL("./layout.worker.ts", import.meta.url), { type: "module" });
   const ids = graph.nodes();
   const places = new Map(ids.map((id, i) => [id, i]));
@@ -168,6 +171,10 @@ function layout(graph: Graph, moved: () => void): Worker {
     ),
   };
   worker.onmessage = ({ data }: MessageEvent<Laid>) => {
+    if (data === null) {
+      moved(true);
+      return;
+    }
     graph.updateEachNodeAttributes(
       (id, was) => {
         const i = 2 * (places.get(id) ?? 0);
@@ -175,7 +182,7 @@ function layout(graph: Graph, moved: () => void): Worker {
       },
       { attributes: ["x", "y"] },
     );
-    moved();
+    moved(false);
   };
   worker.postMessage(given);
   return worker;

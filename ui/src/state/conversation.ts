@@ -1,7 +1,8 @@
-import { batch, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import { api, asError, take, type ApiError, type Citation, type Schemas, type Source } from "../api/client";
-import { path, setQuery } from "./router";
+import { go, href, path, setQuery } from "./router";
 import { projectId } from "./session";
+import { beginThread, freshThread, openIn, storedAs } from "./unfinished";
 
 /** A question with its answer, or as much of it as has come. */
 export interface Turn {
@@ -13,6 +14,8 @@ export interface Turn {
   state: "waiting" | "streaming" | "done" | "broken";
   error: ApiError | null;
   answer: Answer | null;
+  /** The stored answer, also before it is read again. */
+  answerId: string | null;
   /** What answered; null until that is known. */
   model: string | null;
   /** What differs from the answer before, if it was just answered again. */
@@ -23,74 +26,85 @@ export type Answer = Schemas["AnswerModel"];
 
 /** The conversation on the page; null for a new one. */
 export const conversationId = signal<string | null>(null);
-export const turns = signal<readonly Turn[]>([]);
+/** The stored answers on the page. */
+export const stored = signal<readonly Turn[]>([]);
+/** Whether one answer is shown without the rest of its conversation. */
+const alone = signal(false);
+/** The conversation on the page as a whole; null while one answer is shown alone. */
+export const thread = computed(() => (alone.value ? null : (conversationId.value ?? freshThread.value)));
+/** The questions of the conversation on the page that are not answered yet. */
+export const asked = computed(() => (thread.value === null ? [] : openIn(thread.value)));
+/** All that is on the page, in its order. */
+export const turns = computed(() => [...stored.value, ...asked.value.map((one) => one.turn)]);
 export const opening = signal(false);
 export const openError = signal<ApiError | null>(null);
-/** Counts the questions that began and the answers that ended here, so that the page follows them. */
-export const moved = signal(0);
-/** The request whose answer is coming. */
-let running = new AbortController();
-/** Whether one answer is shown without the rest of its conversation. */
-let alone = false;
-
-/** Stops the answer that is coming; the next one stops by the signal. */
-export function interrupt(): AbortSignal {
-  running.abort();
-  running = new AbortController();
-  return running.signal;
-}
+/** The conversation whose answer came while the reader was elsewhere. */
+export const arrived = signal<string | null>(null);
 
 export function ofAnswer(answer: Answer): Turn {
-  const { question, response, sources, citations, notes, model } = answer;
-  return { question, response, sources, citations, notes, state: "done", error: null, answer, model };
+  const { id, question, response, sources, citations, notes, model } = answer;
+  const found = { question, response, sources, citations, notes, answer, answerId: id, model };
+  return { ...found, state: "done", error: null };
 }
 
 /** Shows a stored conversation, or with null a new one. */
 export async function open(id: string | null): Promise<void> {
-  const there = id === null ? turns.value.length === 0 : turns.value.length > 0;
-  if (id === conversationId.value && there && !alone) return;
-  interrupt();
-  alone = false;
+  const meanwhile = id === null ? storedAs.value.get(freshThread.value) : undefined;
+  if (meanwhile) {
+    go(href(`/c/${meanwhile}`), { replace: true });
+    return;
+  }
+  if (arrived.value === id) arrived.value = null;
+  if (id !== null && storedAs.value.get(freshThread.value) === id) beginThread();
+  const isThere = id === conversationId.value && (id === null || stored.value.length > 0);
+  if (isThere && !alone.value && !openError.value) return;
   batch(() => {
-    moved.value = 0;
+    alone.value = false;
     conversationId.value = id;
-    turns.value = [];
+    stored.value = [];
     openError.value = null;
     opening.value = id !== null;
   });
-  if (id === null) return;
+  if (id !== null) await readConversation(id);
+}
+
+/** Reads the conversation on the page. */
+async function readConversation(id: string): Promise<void> {
   try {
     const found = await take(
       api.GET("/api/v1/conversations/{conversation_id}", { params: { path: { conversation_id: id } } }),
     );
     if (conversationId.value !== id) return;
-    turns.value = found.messages.flatMap((one) => (one.answer ? [ofAnswer(one.answer)] : []));
+    stored.value = found.messages.flatMap((one) => (one.answer ? [ofAnswer(one.answer)] : []));
     follow(found.projectId, `/c/${id}`);
   } catch (error) {
-    openError.value = asError(error);
+    if (conversationId.value === id) openError.value = asError(error);
   } finally {
-    opening.value = false;
+    if (conversationId.value === id) opening.value = false;
   }
 }
 
 /** Shows one answer alone: `/a/<answer>`. */
 export async function openAnswer(id: string): Promise<void> {
-  interrupt();
-  opening.value = true;
-  openError.value = null;
+  batch(() => {
+    alone.value = true;
+    stored.value = stored.value.filter((one) => one.answerId === id);
+    openError.value = null;
+    opening.value = stored.value.length === 0;
+  });
+  const isHere = (): boolean => path.value === `/a/${id}`;
   try {
     const answer = await readAnswer(id);
+    if (!isHere()) return;
     batch(() => {
       conversationId.value = answer.conversationId;
-      turns.value = [ofAnswer(answer)];
-      moved.value = 0;
+      stored.value = [ofAnswer(answer)];
     });
-    alone = true;
     follow(answer.projectId, `/a/${id}`);
   } catch (error) {
-    openError.value = asError(error);
+    if (isHere()) openError.value = asError(error);
   } finally {
-    opening.value = false;
+    if (isHere()) opening.value = false;
   }
 }
 
@@ -99,10 +113,9 @@ function follow(project: string, page: string): void {
   if (path.value === page && project !== projectId.value) setQuery({ project }, { replace: true });
 }
 
-/** Changes the last turn. */
-export function change(part: Partial<Turn>): void {
-  const last = turns.value.at(-1);
-  if (last) turns.value = [...turns.value.slice(0, -1), { ...last, ...part }];
+/** Changes the turn of a stored answer. */
+export function change(answerId: string, part: Partial<Turn>): void {
+  stored.value = stored.value.map((one) => (one.answerId === answerId ? { ...one, ...part } : one));
 }
 
 export function readAnswer(id: string): Promise<Answer> {

@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { api, ifThere, take, type ApiError, type Chunk, type Document, type Schemas } from "../api/client";
 import type { Page } from "./paged";
 import { live, watch } from "./progress";
@@ -7,6 +7,8 @@ import { useResource, type Resource } from "./resource";
 import { query, setQuery } from "./router";
 import { isSmall } from "./screen";
 import { projectId } from "./session";
+import { count } from "../text/format";
+import { Points } from "../text/points";
 
 const MOST_CHUNKS = 2000;
 
@@ -76,13 +78,15 @@ async function read(id: string, signal: AbortSignal): Promise<Whole> {
 
 export interface Linked {
   span: { start: number; end: number } | null;
+  /** Why the text does not have the span that the address names. */
+  wrong: string | null;
   /** For a link that was made under an older version: what the server found. */
   old: Schemas["LinkAnswer"] | null;
   error: ApiError | null;
 }
 
 /** The span that the address names, where it is in the document's present version. */
-export function useLinked(document: Document): Linked {
+export function useLinked({ document, text }: Pick<Whole, "document" | "text">): Linked {
   const span = query.value.get("span");
   const v = query.value.get("v");
   const isOld = span !== null && v !== null && Number(v) !== document.version;
@@ -95,9 +99,28 @@ export function useLinked(document: Document): Linked {
     [document.id, document.version, span, v],
     { fresh: true },
   );
-  if (isOld) return { span: found.data?.span ?? null, old: found.data, error: found.error };
+  const wrong = useMemo(
+    () => (span === null || isOld || !text ? null : wrongSpan(span, text.text)),
+    [span, isOld, text],
+  );
+  if (isOld) return { span: found.data?.span ?? null, wrong, old: found.data, error: found.error };
+  return { span: readSpan(span), wrong, old: null, error: null };
+}
+
+function readSpan(span: string | null): { start: number; end: number } | null {
   const here = /^(\d+)-(\d+)$/.exec(span ?? "");
-  return { span: here && { start: Number(here[1]), end: Number(here[2]) }, old: null, error: null };
+  return here && { start: Number(here[1]), end: Number(here[2]) };
+}
+
+/** Why a text does not have a span; null if it has. */
+function wrongSpan(span: string, text: string): string | null {
+  const here = readSpan(span);
+  if (!here || here.start >= here.end)
+    return `The address names no words: “${span}” is no span such as 120-240.`;
+  const { length } = new Points(text);
+  if (here.end <= length) return null;
+  const [first, last] = [here.start + 1, here.end].map((n) => n.toLocaleString("en"));
+  return `The address names the characters ${first} to ${last}, but the text has ${count(length, "character")}.`;
 }
 
 export function startOf(chunk: Chunk): number {
@@ -112,12 +135,13 @@ export function endOf(chunk: Chunk): number {
 export function useOldVersion(
   document: Document,
 ): Resource<Schemas["DocumentVersionText"] | null> & { isWanted: boolean } {
-  const version = Number(query.value.get("version") ?? 0);
-  const isWanted = version > 0 && version !== document.version;
+  const version = query.value.get("version");
+  const isWanted = version !== null && version !== String(document.version);
   const found = useResource(
     async (signal) => {
       if (!isWanted) return null;
-      const params = { path: { document_id: document.id, version } };
+      // Any text: the server says what is wrong with it.
+      const params = { path: { document_id: document.id, version: version as unknown as number } };
       return take(api.GET("/api/v1/documents/{document_id}/versions/{version}", { params, signal }));
     },
     [document.id, document.version, version],

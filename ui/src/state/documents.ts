@@ -1,5 +1,6 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { api, raw, take, type Document, type Schemas } from "../api/client";
+import { arrivals } from "./arrivals";
 import { usePaged, type Paged } from "./paged";
 import { watch } from "./progress";
 import { useResource, type Resource } from "./resource";
@@ -20,6 +21,12 @@ export function useDocuments(): Paged<Document> {
       take(api.GET("/api/v1/documents", { params: { query: { ...wanted, limit, offset } }, signal })),
     [wanted],
   );
+  const added = arrivals.value;
+  const seen = useRef(added);
+  useEffect(() => {
+    if (added !== seen.current) list.reload();
+    seen.current = added;
+  }, [added]);
   const open = list.loaded().filter((one) => one.status === "pending" || one.status === "processing");
   useEffect(() => {
     if (open.length === 0) return;

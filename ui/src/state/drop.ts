@@ -1,30 +1,52 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { upload } from "./adding";
+import { may } from "./session";
 
-/** Whether files hang over the page, and what to do when they fall. */
-export function useDrop(take: (files: File[]) => void, allowed: boolean): boolean {
-  const [over, setOver] = useState(false);
-  const latest = useRef(take);
-  latest.current = take;
+type Taker = (files: File[]) => void;
+
+/** Whether files hang over the page. */
+const over = signal(false);
+/** What takes the files instead of sending them at once: an open form. */
+let taker: Taker | null = null;
+
+/** Gives dropped files to an open form. */
+export function useDropsFor(form: Taker): void {
   useEffect(() => {
-    if (!allowed) return;
+    taker = form;
+    return () => (taker = null);
+  });
+}
+
+/** Takes files that fall on any page; true while they hang over it. Without this the browser would leave the page for them. */
+export function useDrop(): boolean {
+  useEffect(() => {
     const stop = new AbortController();
     const on = (name: "dragover" | "dragleave" | "drop", act: (event: DragEvent) => void): void =>
       addEventListener(name, act, { signal: stop.signal });
     on("dragover", (event) => {
       if (!event.dataTransfer?.types.includes("Files")) return;
       event.preventDefault();
-      setOver(true);
+      over.value = true;
     });
-    on("dragleave", (event) => event.relatedTarget === null && setOver(false));
+    on("dragleave", (event) => {
+      if (event.relatedTarget === null) over.value = false;
+    });
     on("drop", (event) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
       event.preventDefault();
-      setOver(false);
-      if (event.dataTransfer)
-        void filesOf(event.dataTransfer).then((files) => files.length && latest.current(files));
+      over.value = false;
+      if (may("write")) void filesOf(event.dataTransfer).then(add);
     });
     return () => stop.abort();
-  }, [allowed]);
-  return over;
+  }, []);
+  return over.value;
+}
+
+function add(files: File[]): void {
+  if (files.length === 0) return;
+  if (taker) taker(files);
+  else void upload(files);
 }
 
 /** Files and the files of folders, whatever was dropped. */

@@ -2,15 +2,16 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { close, shown, step } from "./evidence";
 import { lockedOut } from "./key";
+import { closePanel } from "./panel";
 import { go, href, path } from "./router";
 
 export const helpOpen = signal(false);
 
 export const KEYS: [string, string][] = [
-  ["/", "Go to the search box or the question"],
+  ["/", "Go to the search box or the question; without one, search"],
   ["Ctrl K, ⌘ K", "Search, from every page"],
   ["?", "List these keys"],
-  ["Esc", "Close the evidence pane or a dialog"],
+  ["Esc", "Close the pane at the right or a dialog"],
   ["← →", "Step through the evidence"],
   ["Enter", "Ask, search, open"],
 ];
@@ -48,12 +49,13 @@ export function listen(): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape") {
       if (shown.value) close();
-      else (document.activeElement as HTMLElement | null)?.blur();
+      else if (typing(event.target) || !closePanel()) (document.activeElement as HTMLElement | null)?.blur();
       return;
     }
     if (typing(event.target)) return;
     if (event.key === "/") {
-      if (focusMain()) event.preventDefault();
+      event.preventDefault();
+      if (!focusMain()) go(href("/search"));
     } else if (event.key === "?") helpOpen.value = true;
     else if (shown.value && event.key === "ArrowLeft") step(-1);
     else if (shown.value && event.key === "ArrowRight") step(1);

@@ -6,8 +6,8 @@ export interface ToLay {
   at: Float32Array;
   ends: Uint32Array;
 }
-/** Better places, in the same order. */
-export type Laid = Float32Array;
+/** Better places, in the same order; null after the last. */
+export type Laid = Float32Array | null;
 
 const ROUNDS = 6;
 
@@ -20,7 +20,8 @@ onmessage = ({ data: { at, ends } }: MessageEvent<ToLay>) => {
   const settings = { ...forceAtlas2.inferSettings(graph), barnesHutOptimize: graph.order > 300 };
   for (let round = 0; round < ROUNDS; round += 1) {
     forceAtlas2.assign(graph, { iterations, settings });
-    const found: Laid = Float32Array.from(graph.mapNodes((_, { x, y }) => [x as number, y as number]).flat());
-    postMessage(found);
+    const found = Float32Array.from(graph.mapNodes((_, { x, y }) => [x as number, y as number]).flat());
+    postMessage(found satisfies Laid);
   }
+  postMessage(null satisfies Laid);
 };

@@ -28,13 +28,18 @@ export function useResource<T>(
     const another = seen.current !== name;
     seen.current = name;
     setState((was) => ({ data: another && fresh ? null : was.data, error: null, loading: true }));
-    load(abort.signal).then(
-      (data) => !abort.signal.aborted && setState({ data, error: null, loading: false }),
-      (error: unknown) =>
-        !abort.signal.aborted &&
-        setState((was) => ({ data: was.data, error: asError(error), loading: false })),
-    );
-    const timer = every > 0 ? setTimeout(() => setTurn((n) => n + 1), every) : 0;
+    let timer = 0;
+    const again = (): void => {
+      if (every > 0 && !abort.signal.aborted) timer = setTimeout(() => setTurn((n) => n + 1), every);
+    };
+    void load(abort.signal)
+      .then(
+        (data) => !abort.signal.aborted && setState({ data, error: null, loading: false }),
+        (error: unknown) =>
+          !abort.signal.aborted &&
+          setState((was) => ({ data: was.data, error: asError(error), loading: false })),
+      )
+      .finally(again);
     return () => {
       abort.abort();
       clearTimeout(timer);

@@ -1,8 +1,9 @@
 import { signal } from "@preact/signals";
-import { api, raw, take, type Schemas } from "../api/client";
+import { api, raw, take, type ApiError, type Schemas } from "../api/client";
 import { placeOf } from "../text/place";
 import { read, type Problem, type Schema } from "../text/schema";
 import { useResource, type Resource } from "./resource";
+import { query } from "./router";
 import { projectId } from "./session";
 
 const NAME = "whence.schema";
@@ -23,34 +24,43 @@ export interface Checked {
   schema: Schema | null;
   problem: Problem | null;
   checked: boolean;
+  /** What differs from a version; null while there is a problem. */
+  changes: Schemas["SchemaDiff"] | null;
+  /** Why it could not be checked. */
+  error: ApiError | null;
 }
 const PAUSE = 300;
 
-/** Checks a schema as it is typed: its JSON here, the rest by the server after a short pause. */
-export function useChecked(text: string): Checked {
+/** Checks a schema as it is typed, and compares it with a version: its JSON here, the rest by the server after a short pause. */
+export function useChecked(text: string, from: string): Checked {
   const { schema, problem } = read(text);
   const found = useResource(
     async (signal) => {
       if (problem) return null;
       await new Promise((done) => setTimeout(done, PAUSE));
       if (signal.aborted) return null;
-      return { text, problem: await check(text, signal) };
+      return { text, from, ...(await check(text, from, signal)) };
     },
-    [projectId.value, text],
+    [projectId.value, text, from],
   );
-  if (problem) return { schema, problem, checked: true };
+  const { error } = found;
+  if (problem) return { schema, problem, checked: true, changes: null, error: null };
   const said = found.data?.text === text ? found.data : null;
-  return { schema, problem: said?.problem ?? null, checked: said !== null };
+  const changes = said?.from === from ? said.changes : null;
+  return { schema, problem: said?.problem ?? null, checked: said !== null, changes, error };
 }
 
-async function check(text: string, signal: AbortSignal): Promise<Problem | null> {
-  const path = `/api/v1/projects/${projectId.value}/schema/check`;
+type Said = Pick<Checked, "problem" | "changes">;
+
+async function check(text: string, from: string, signal: AbortSignal): Promise<Said> {
+  const params = from ? `?${new URLSearchParams({ from }).toString()}` : "";
+  const path = `/api/v1/projects/${projectId.value}/schema/check${params}`;
   // As typed: an object made of it would lose names that are there twice.
   const init = { method: "POST", body: text, signal, headers: { "Content-Type": "application/json" } };
   const { data } = (await (await raw(path, init)).json()) as { data: Schemas["SchemaCheck"] };
-  if (!data.problem) return null;
+  if (!data.problem) return { problem: null, changes: data.changes };
   const { path: at, message } = data.problem;
-  return { message, path: at, place: placeOf(text, at) };
+  return { problem: { message, path: at, place: placeOf(text, at) }, changes: null };
 }
 
 export function useSchema(): Resource<{ now: Schemas["SchemaModel"]; versions: Schemas["SchemaModel"][] }> {
@@ -73,12 +83,24 @@ export function useSchema(): Resource<{ now: Schemas["SchemaModel"]; versions: S
   );
 }
 
+/** What stands for the schema as it is being edited, where versions are compared. */
+export const DRAFT = "draft";
+
+/** The versions that the address compares; else the draft with the version in use, or the last two. */
+export function compared(versions: readonly string[], dirty: boolean): { from: string; to: string } {
+  const wanted = query.value.get("to");
+  const to = wanted && (dirty || wanted !== DRAFT) ? wanted : dirty ? DRAFT : (versions[0] ?? "");
+  return { from: query.value.get("from") ?? versions[to === DRAFT ? 0 : 1] ?? versions[0] ?? "", to };
+}
+
 /** What differs between two versions; null while they are not both chosen. */
 export function useChanges(from: string, to: string): Resource<Schemas["SchemaDiff"] | null> {
   const params = { path: { project_id: projectId.value }, query: { from, to } };
   return useResource(
     async (signal) =>
-      from && to ? take(api.GET("/api/v1/projects/{project_id}/schema/diff", { params, signal })) : null,
+      from && to && to !== DRAFT
+        ? take(api.GET("/api/v1/projects/{project_id}/schema/diff", { params, signal }))
+        : null,
     [projectId.value, from, to],
   );
 }

@@ -1,9 +1,10 @@
-import { batch, computed, effect, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import { api, take, type Project, type Schemas } from "../api/client";
 import { key, lockedOut } from "./key";
 import { go, path, query, section, setQuery } from "./router";
 
-const DEFAULT = "00000000-0000-7000-8000-000000000001";
+/** The project that is always there. */
+export const DEFAULT = "00000000-0000-7000-8000-000000000001";
 
 /** The projects that the key opens; null until they are known. */
 export const projects = signal<Project[] | null>(null);
@@ -31,8 +32,13 @@ export const me = signal<Schemas["Me"] | null>(null);
 export type Scope = Schemas["Me"]["scope"];
 const SCOPES: Scope[] = ["read", "write", "admin"];
 
-export function may(scope: Scope): boolean {
-  return me.value !== null && SCOPES.indexOf(me.value.scope) >= SCOPES.indexOf(scope);
+/** What a button needs: a scope, or `admin` with a key that opens all projects. */
+export type Needed = Scope | "server";
+
+export function may(needed: Needed): boolean {
+  if (me.value === null) return false;
+  if (needed === "server") return may("admin") && me.value.project_id === null;
+  return SCOPES.indexOf(me.value.scope) >= SCOPES.indexOf(needed);
 }
 
 async function allProjects(): Promise<Project[]> {
@@ -59,13 +65,6 @@ export function choose(id: string): void {
   if (to === path.value) setQuery({ project: id === DEFAULT ? null : id, at: null });
   else go(id === DEFAULT ? to : `${to}?project=${id}`);
 }
-
-effect(() => {
-  document.title =
-    project.value && projects.value && projects.value.length > 1
-      ? `${project.value.name} · Whence`
-      : "Whence";
-});
 
 export function signOut(): void {
   key.value = null;

@@ -1,16 +1,40 @@
+import { signal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { ApiError, raw } from "../api/client";
+import { titled } from "../text/format";
 import { path } from "./router";
 import { useResource, type Resource } from "./resource";
+import { project, projects } from "./session";
+
+/** What the page shows: a conversation, a document, an object, a search. */
+const subject = signal("");
+
+/** Names what the page shows in the browser's tab. */
+export function useSubject(name: string | null | undefined): void {
+  useEffect(() => {
+    subject.value = name ?? "";
+    return () => (subject.value = "");
+  }, [name]);
+}
+
+/** The browser's tab: what the page shows, the page, the project if there are several. */
+export function useTitle(page: string): void {
+  const several = (projects.value?.length ?? 0) > 1;
+  const title = titled([subject.value, page, several ? (project.value?.name ?? "") : "", "Whence"]);
+  useEffect(() => {
+    document.title = title;
+    return () => (document.title = "Whence");
+  }, [title]);
+}
 
 /** The keyboard starts at the top of each page. */
-export function usePageFocus(page: string | undefined): void {
+export function usePageFocus(page: string): void {
   useEffect(() => document.getElementById("main")?.focus({ preventScroll: true }), [page]);
 }
 
 /** The code of a page. Browsers do not ask again for code that did not come: once the server answers, the page starts anew. */
-export function useCode<T>(load: () => Promise<T>, page: string | undefined): Resource<T> {
+export function useCode<T>(load: () => Promise<T>, page: string): Resource<T> {
   const failed = useRef<string | undefined>(undefined);
   return useResource(
     async () => {
@@ -22,8 +46,8 @@ export function useCode<T>(load: () => Promise<T>, page: string | undefined): Re
         return await load();
       } catch {
         failed.current = page;
-        const message = "This page did not load: the server does not answer, or it was updated meanwhile.";
-        throw new ApiError(0, "PAGE_NOT_LOADED", message);
+        await raw("/healthz"); // a server that does not answer says so itself
+        throw new ApiError(0, "PAGE_NOT_LOADED", "The server was updated. Try again to load its new pages.");
       }
     },
     [page],

@@ -1,5 +1,6 @@
 import type { Citation, Source } from "../api/client";
 import { plain } from "./markdown";
+import { unwrapped } from "./matches";
 import { Points } from "./points";
 
 export type Level = Citation["supportLevel"];
@@ -22,10 +23,19 @@ const MARKER = new RegExp(`\\s*\\[(${ID})\\]`, "gi");
 /** A marker at the end of which only a part has come. */
 const HALF = /\s*\[[0-9a-f-]{0,36}$/i;
 const LEAD = /^(?:\s|>|#{1,6}\s|[-*+]\s|\d+[.)]\s|\|)*/;
+const FENCE = /^(?:```|~~~)/;
 
-/** Characters that no text uses, to carry places through the markdown parser. */
-export const MARKS = { sentence: "\ue000", end: "\ue001", chip: "\ue002", stop: "\ue003" } as const;
-const OURS = /[\ue000-\ue003]/g;
+/**
+ * Carries places through the markdown parser: a character that no text needs and that the parser takes for punctuation,
+ * so that stars and underscores beside it keep their meaning.
+ */
+const MARK = "\ufffc";
+export const MARKS = { sentence: `${MARK}s`, end: `${MARK}e${MARK}`, chip: `${MARK}c`, stop: MARK } as const;
+const CHIP = `${MARKS.chip}-?\\d+:[^${MARK}]*${MARK}`;
+/** Splits a text at its marks. */
+export const PIECE = new RegExp(`(${MARKS.sentence}\\d+${MARK}|${MARKS.end}|${CHIP})`);
+export const CHIPS = new RegExp(CHIP, "g");
+const MARKED = new RegExp(`${MARKS.sentence}(\\d+)${MARK}(.*?)${MARKS.end}`, "gs");
 
 /** The citations of an answer grouped by their sentence, in reading order. */
 export function sentences(citations: readonly Citation[]): Sentence[] {
@@ -66,9 +76,17 @@ export function unsupported(
   sources: readonly Source[],
 ): string[] {
   const points = [...response];
-  return sentences(citations)
-    .filter((one) => one.level === "none" && sources.length > 0)
-    .map((one) => plain(unmarked(points.slice(one.start, one.end).join("")).replace(LEAD, "")));
+  const shown = new Map(
+    [...plain(marked(response, citations)).matchAll(MARKED)].map(([, n, text = ""]) => [
+      Number(n),
+      text.replace(CHIPS, "").replace(/[,\s]+$/, ""),
+    ]),
+  );
+  return sentences(citations).flatMap((one, n) =>
+    one.level === "none" && sources.length > 0
+      ? [shown.get(n) ?? unmarked(points.slice(one.start, one.end).join(""))]
+      : [],
+  );
 }
 
 /** What has come of an answer, without a marker that is not whole yet. */
@@ -81,7 +99,7 @@ export function soFar(response: string): string {
  * its mark; a chip's marks enclose `sentence:chunk id`. Citations without a marker get a chip at the sentence's end.
  */
 export function marked(response: string, citations: readonly Citation[]): string {
-  const clean = response.replace(OURS, "\ufffd");
+  const clean = response.replaceAll(MARK, "\ufffd");
   const points = new Points(clean);
   const found = sentences(citations);
   const cuts: { at: number; text: string; drop: number }[] = [];
@@ -96,6 +114,11 @@ export function marked(response: string, citations: readonly Citation[]): string
     const missing = sentence.citations.flatMap((index) => citations[index]?.chunkId ?? []);
     const chips = [...new Set(missing)].filter((id) => !shown.has(id)).map((id) => chip(n, id));
     if (start >= first) return;
+    // Code keeps its fence; its chips come behind it.
+    if (FENCE.test(clean.slice(start))) {
+      if (chips.length) cuts.push({ at: end, drop: 0, text: `\n\n${chips.join("")}\n\n` });
+      return;
+    }
     cuts.push({ at: start, drop: 0, text: `${MARKS.sentence}${n}${MARKS.stop}` });
     cuts.push({ at: inCell(clean, first), drop: 0, text: MARKS.end + chips.join("") });
   });
@@ -137,12 +160,27 @@ export function footnoted(
   const body = response.replace(MARKER, (_, id: string) => ` [${numbers.get(id.toLowerCase()) ?? "?"}]`);
   const notes = [...numbers].map(([id, n]) => {
     const source = sources.find((one) => one.id === id);
-    const cited = citations.find((one) => one.chunkId === id && one.quote);
-    const number = cited ? cited.page : source?.page;
-    const page = number ? `, page ${number}` : "";
-    return `[${n}] ${source?.source ?? id}${page}${cited ? `: "${cited.quote ?? ""}"` : ""}`;
+    const cited = citations.filter((one) => one.chunkId === id && one.quote);
+    return `[${n}] ${source?.source ?? id}${placesIn(cited.length ? cited : [{ page: source?.page }])}`;
   });
   const bare = unsupported(response, citations, sources).map((one) => `“${one}”`);
   const warning = bare.length ? `⚠ No source for: ${bare.join(", ")}` : "";
   return `${[body, warning, notes.join("\n")].filter((part) => part).join("\n\n")}\n`;
+}
+
+/** The places of a source, each page once, with all that is quoted there: `, page 2: "…"; "…"; page 3: "…"`. */
+function placesIn(cited: readonly { page?: number | null; quote?: string | null }[]): string {
+  const pages = new Map<string, Set<string>>();
+  for (const { page, quote } of cited) {
+    const name = page ? `page ${page}` : "";
+    const quotes = pages.get(name) ?? new Set();
+    pages.set(name, quote ? quotes.add(`"${unwrapped(quote)}"`) : quotes);
+  }
+  const parts = [...pages].map(([name, quotes]) => {
+    const said = [...quotes].join("; ");
+    return name && said ? `${name}: ${said}` : name || said;
+  });
+  const all = parts.filter((part) => part).join("; ");
+  if (!all) return "";
+  return all.startsWith("page") ? `, ${all}` : `: ${all}`;
 }

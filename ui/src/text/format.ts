@@ -45,6 +45,19 @@ export function count(n: number, one: string, many = `${one}s`): string {
   return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 }
 
+/** An estimated cost. The settings name prices without a currency. */
+export function price(cost: number): string {
+  const sum = cost < 0.01 ? "less than 0.01" : `about ${cost.toFixed(2)}`;
+  return `${sum} in the currency of WHENCE_LLM_PROMPT_PRICE`;
+}
+
+/** The parts of a title, the first one cut to the length of a line. */
+export function titled([first = "", ...others]: readonly string[]): string {
+  const points = [...first.replace(/\s+/g, " ").trim()];
+  const start = points.length > 80 ? `${points.slice(0, 79).join("")}…` : points.join("");
+  return [start, ...others].filter((part) => part).join(" · ");
+}
+
 /** A JSON value as a person would write it. */
 export function value(given: unknown): string {
   if (given === null || given === undefined) return "–";

@@ -28,14 +28,31 @@ export function verbatim(source: string, leaf: Leaf): ComponentChildren[] {
   });
 }
 
-/** The words of a line of markdown. */
+/** The words of a markdown text in one line, with commas between the cells of a table. */
 export function plain(source: string): string {
-  const text = (token: Token): string => {
-    if ("tokens" in token && token.tokens) return token.tokens.map(text).join("");
-    return token.type === "html" || !("text" in token) ? token.raw : String(token.text);
-  };
-  const cells = source.split("|").map((cell) => marked.Lexer.lexInline(cell.trim()).map(text).join(""));
-  return cells.filter((cell) => cell).join(", ");
+  return marked.lexer(source, { gfm: true }).map(wordsOf).join(" ").replace(/\s+/g, " ");
+}
+
+function wordsOf(token: Token): string {
+  switch (token.type) {
+    case "space":
+    case "def":
+    case "hr":
+      return "";
+    case "blockquote":
+      return (token.tokens ?? []).map(wordsOf).join(" ");
+    case "list":
+      return (token as Tokens.List).items.flatMap((item) => item.tokens.map(wordsOf)).join(" ");
+    case "table": {
+      const { header, rows } = token as Tokens.Table;
+      const line = (row: Tokens.TableCell[]): string =>
+        row.map((cell) => cell.tokens.map(wordsOf).join("")).join(", ");
+      return [header, ...rows].map(line).join(" ");
+    }
+    default:
+      if ("tokens" in token && token.tokens) return token.tokens.map(wordsOf).join("");
+      return token.type === "html" || !("text" in token) ? token.raw : String(token.text);
+  }
 }
 
 function blocks(tokens: Token[], look: Look): ComponentChildren[] {

@@ -6,6 +6,11 @@ export class Points {
     this.units = /[\ud800-\udbff]/.test(text) ? unitsOf(text) : null;
   }
 
+  /** The number of code points. */
+  get length(): number {
+    return this.units === null ? this.text.length : this.units.length - 1;
+  }
+
   /** The UTF-16 index of a code point. */
   unit(point: number): number {
     if (this.units === null) return Math.min(point, this.text.length);

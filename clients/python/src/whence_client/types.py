@@ -1309,6 +1309,7 @@ class ResponseUsage(TypedDict):
 class SchemaCheck(TypedDict):
     valid: bool
     problem: SchemaProblem | None
+    changes: SchemaDiff | None
 
 
 SchemaDiff = TypedDict(

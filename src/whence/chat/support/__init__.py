@@ -1,4 +1,4 @@
-"""Tells how well each sentence of an answer is supported by the chunks it cites.
+"""Scores how well each sentence of an answer is supported by the chunks it cites.
 
 scoring      the level, score and quote of each citation
 statements   an answer as sentences with their citations

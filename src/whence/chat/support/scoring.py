@@ -1,4 +1,4 @@
-"""Tells how well the chunks that an answer cites support its sentences. Pure.
+"""Scores how well the chunks that an answer cites support its sentences. Pure.
 
 verbatim   the chunk has the sentence, but for white space, case and citations; score 1
 close      the chunk has its content words in the same order (`whence.matching`); score 0.9
@@ -174,7 +174,7 @@ class _Judge:
         return Verdict("loose", score, best.start, best.end) if score >= _LEAST_SCORE else _NONE
 
 
-@lru_cache(maxsize=256)  # the same chunks are found again and again
+@lru_cache(maxsize=256)  # the same chunks are found repeatedly
 def _index(text: str) -> _Index:
     found = [
         _Sentence(one.start_offset, one.end_offset, frozenset(words(one.text))) for one in sentences(text)

@@ -31,8 +31,6 @@ _PAIR = re.compile(
 _INLINE_PAIR = re.compile(
     r"(?:(?<=[.;,(])\s?|\A)(?P<key>[^\W\d_]\w{1,20}(?:\s[a-z]{1,12})?):\s(?P<value>\S.{0,80}?)(?=[.;,)]+(?:\s|\Z)|\Z)"
 )
-# Such as "Decision 3: API contract".
-_TYPED = re.compile(r"(?P<key>[^\W\d_][\w ]{1,30}?)(?:\s#?\d{1,4}[a-z]?)?\s?:\s+(?P<name>\S.*)")
 _SKIPPED = re.compile(r"\s*(?:\Z|[|>]|[-=*_]{3,}\s*$|<!--)")
 # `2.1` of the heading `2.1 Receiving`.
 _NUMBERED = re.compile(r"\A(?:§\s?)?\d+(?:\.\d+)*[.)]?\s+")
@@ -103,9 +101,6 @@ class Reader:
     def _read_title(self, title: str) -> Subject | None:
         if found := identified(title):
             return self._identify(*found)
-        typed = _TYPED.fullmatch(title)
-        if typed and (type_name := self._findings.vocabulary.type_named(typed["key"])):
-            return self._findings.add(type_name, typed["name"])
         if _has_word(title, lists.LISTS["event_words"]) and (date := first_date(title)):
             return self._findings.add_kind("event", title, {"date": date})
         return None

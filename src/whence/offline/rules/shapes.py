@@ -37,9 +37,7 @@ def is_person(name: str) -> bool:
     """Whether the text is a person's full name and looks like nothing else."""
     if re.fullmatch(FULL_NAME, name) is None or any(map(str.isdigit, name)):
         return False
-    words = name.split()
-    shouted = [word for word in words if len(word) > 1 and word.isupper()]
-    return len(shouted) in {0, len(words)} and not any(word.lower() in lists.NO_PEOPLE for word in words)
+    return not any(word.lower() in lists.NO_PEOPLE for word in name.split())
 
 
 def is_name(text: str) -> bool:

@@ -58,7 +58,7 @@ class Vocabulary:
         return _first((key, *_RELATIONS.get(key, ())), self._relations)
 
     def type_of_rows(self, heads: Sequence[str], names: Sequence[str] = (), heading: str = "") -> str | None:
-        """The type of a table's rows: by their identifiers, a head or the heading, else by properties that one type has."""
+        """The type of a table's rows: by their identifiers, a head or the heading, else, with names, by properties that one type has."""
         is_identified = names and all(map(is_identifier, names))
         if is_identified and (by_identifier := self.type_identified(names[0])):
             return by_identifier
@@ -70,13 +70,11 @@ class Vocabulary:
         if by_heading and (has_names or any(by_heading in names for names in owners)):
             return by_heading
         only = {name for (name, *others) in filter(None, owners) if not others}
-        return only.pop() if len(only) == 1 else None
+        return only.pop() if has_names and len(only) == 1 else None
 
     def _types_with(self, head: str) -> list[str]:
-        """The types with a property for the column head. Properties such as `status` indicate none."""
-        found = ((name, self.property_of(name, head)) for name in self._properties)
-        no_type = lists.LISTS["any_type"]
-        return [name for name, own in found if own and no_type.isdisjoint((_key(own), _key(head)))]
+        """The types with a property for the column head."""
+        return [name for name in self._properties if self.property_of(name, head)]
 
 
 def _by_key(names: Iterable[str]) -> dict[str, str]:

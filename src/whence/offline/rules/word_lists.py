@@ -24,4 +24,4 @@ PEOPLE_KEYS = LISTS["people_keys"] | LISTS["owner_keys"]
 NO_NAMES = LISTS["no_names"]
 NO_TERMS = LISTS["no_terms"] | NO_NAMES
 ORGANIZATION_ENDINGS = LISTS["organization_endings"]
-NO_PEOPLE = LISTS["no_people"].union(NO_NAMES, MONTHS, map(str.lower, ORGANIZATION_ENDINGS))
+NO_PEOPLE = NO_NAMES.union(MONTHS, map(str.lower, ORGANIZATION_ENDINGS))

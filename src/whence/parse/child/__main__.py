@@ -1,6 +1,6 @@
 """Reads one request per line and answers with one line; the text goes to a file that the server opened.
 
-It gives up the network and all other files first (`whence.parse.sandbox`).
+It first gives up access to the network and to all other files (`whence.parse.sandbox`).
 
 python -m whence.parse.child INPUT_FOLDER WORK_FOLDER TEXT_FILE MEMORY CPU_SECONDS TEXT_BYTES
 """
@@ -32,13 +32,13 @@ def main() -> None:
     inputs, work = map(Path, sys.argv[1:3])
     text_file, memory, cpu_seconds, text_bytes = (int(argument) for argument in sys.argv[3:])
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # foreign code may print; keep that out of the answers
+    os.dup2(2, 1)  # keeps output of foreign code out of the answers
     if sys.platform == "linux":  # the thread that reads requests may starve while foreign code is busy
         ctypes.CDLL(None).prctl(
             _PR_SET_PDEATHSIG, signal.SIGKILL
         )  # the kernel ends this process with the server
     _limit(memory, text_bytes)
-    confine(inputs, work=work)  # before there is another thread
+    confine(inputs, work=work)  # before another thread starts
     for request in iter(_requests().get, None):
         _allow(cpu_seconds)
         answer = _answer(request, text_file, memory=memory, text_bytes=text_bytes)

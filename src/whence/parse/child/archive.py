@@ -1,4 +1,4 @@
-"""Inspects a zip file before it is unpacked: its format, encryption and zip bombs."""
+"""Inspects a zip file before it is unpacked: detects its format, encryption and zip bombs."""
 
 import copy
 import zipfile
@@ -21,7 +21,7 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, KeyError, NotImple
 
 
 def inspect(path: Path, *, most: int) -> str:
-    """The format by the file's entries. `most` is the maximum unpacked size of all markup, in bytes."""
+    """The document format, recognised by the file's entries. `most` is the maximum unpacked size of all markup, in bytes."""
     try:
         with zipfile.ZipFile(path) as archive:
             _refuse_encrypted(archive)
@@ -33,7 +33,7 @@ def inspect(path: Path, *, most: int) -> str:
 
 
 def parts_of(archive: zipfile.ZipFile, name: str) -> list[ET.Element]:
-    """The elements of an XML part that a document is readable without; none if it is missing or damaged."""
+    """The elements of an optional XML part; none if it is missing or damaged."""
     try:
         return list(ET.fromstring(archive.read(name)).iter())  # noqa: S314 - no network, no files, limited memory
     except (KeyError, ET.ParseError):
@@ -72,7 +72,7 @@ def _refuse_bombs(archive: zipfile.ZipFile, most: int) -> None:
     for entry in entries:
         room = most - markup if _is_markup(entry.filename) else _NO_LIMIT
         size = 0
-        for size in _sizes(archive, entry):
+        for size in _count_sizes(archive, entry):
             if size > _SMALL and size > entry.compress_size * _MOST_RATIO:
                 raise Refused("too_large", "The document is packed so tightly that it looks like a trap")
             if size > room:
@@ -80,8 +80,8 @@ def _refuse_bombs(archive: zipfile.ZipFile, most: int) -> None:
         markup += size if _is_markup(entry.filename) else 0
 
 
-def _sizes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[int]:
-    """The declared size, which may be false, and then the real size while it is counted."""
+def _count_sizes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[int]:
+    """Yields the declared size, which may be false, then the real size as it is counted."""
     if entry.compress_type not in _METHODS:
         raise Refused("unsupported", "The document is packed in a way that cannot be read")
     yield entry.file_size

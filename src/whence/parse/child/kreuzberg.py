@@ -32,7 +32,7 @@ def extract(
         use_cache=False,
         output_format="markdown",
         include_document_structure=structure,
-        # Off, because it "repairs" intact texts.
+        # Off, because it changes intact texts.
         enable_quality_processing=False,
         # Keep text that repeats on several pages.
         content_filter=ContentFilterConfig(
@@ -53,7 +53,7 @@ def extract(
 
 
 def date_of(result: ExtractionResult) -> datetime | None:
-    """When the document was last changed, else when it was made, by its own properties."""
+    """The date of the last change in the document's properties, else of its creation."""
     return file_date(result.metadata.get("modified_at"), result.metadata.get("created_at"))
 
 
@@ -81,7 +81,7 @@ def without_pictures(text: str) -> str:
 
 
 def without_link_targets(text: str) -> str:
-    """Replaces links by their words: a target in the middle of a sentence spoils quotes and search. Code stays."""
+    """Replaces links by their words, because a target inside a sentence disturbs quotes and search. Code is unchanged."""
     parts = _CODE.split(text)
     return "".join(part if at % 2 else _LINK.sub(r"\1", part) for at, part in enumerate(parts))
 

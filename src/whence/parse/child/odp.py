@@ -26,19 +26,19 @@ class _Block(NamedTuple):
 
 
 def read(path: Path) -> Parsed:
-    """A slide is a page."""
+    """Reads the slides; each is a page."""
     try:
         with zipfile.ZipFile(path) as archive:
             with archive.open("content.xml") as content:
-                text, pages = join_pages(_slides(content))
+                text, pages = join_pages(_read_slides(content))
             said = {part.tag: part.text for part in parts_of(archive, "meta.xml")}
     except (KeyError, ET.ParseError) as exc:
         raise Refused("corrupt", cause=f"{type(exc).__name__}: {exc}") from exc
     return Parsed(text=text, mime=ODP, pages=pages, dated_at=file_date(*map(said.get, _DATES)))
 
 
-def _slides(content: IO[bytes]) -> list[str]:
-    """Goes through the file once, without recursion, and keeps nothing of a paragraph that was read."""
+def _read_slides(content: IO[bytes]) -> list[str]:
+    """Reads the file once, without recursion, and frees each paragraph after reading it."""
     slides: list[str] = []
     blocks: list[_Block] = []
     cells: list[str] = []
@@ -52,7 +52,7 @@ def _slides(content: IO[bytes]) -> list[str]:
         if name in _SPACES:
             part.text = " "
         elif name == "page":
-            slides.append(_joined(blocks))
+            slides.append(_join_blocks(blocks))
             blocks = []
         elif name == "table-cell":
             cells.append(" ".join(part.itertext()))
@@ -62,19 +62,19 @@ def _slides(content: IO[bytes]) -> list[str]:
         elif name in {"p", "h"} and "table-cell" not in inside:
             said = " ".join("".join(part.itertext()).split())
             if said and not _REPEATED & {*inside}:
-                blocks.append(_Block(_kind(inside), said))
+                blocks.append(_Block(_classify(inside), said))
             part.clear()
     return slides
 
 
-def _kind(inside: list[str]) -> str:
+def _classify(inside: list[str]) -> str:
     if "notes" in inside:
         return "note"
     return "title" if "title" in inside else "item" if "list-item" in inside else "paragraph"
 
 
-def _joined(blocks: list[_Block]) -> str:
-    """Items of a list and rows of a table have no blank line between them; notes come last."""
+def _join_blocks(blocks: list[_Block]) -> str:
+    """Joins the blocks, with blank lines between them except inside lists and tables. Notes come last."""
     marks = {"title": "## ", "item": "- "}
     out, before = "", ""
     for kind, text in blocks:

@@ -1,4 +1,4 @@
-"""The pages of a PDF as they are shown: sizes, characters with their boxes, and pictures."""
+"""The pages of a PDF as displayed: sizes, characters with their boxes, and pictures."""
 
 import ctypes
 import struct
@@ -22,13 +22,13 @@ from whence.parse.parsed import Refused
 from whence.parse.shown import BASE, LARGEST, MARK, SCALE, ShownPage
 
 _HIGHEST = 4000
-"""Pixels of a picture; a page that is long for its width becomes narrower."""
+"""Maximum height of a picture in pixels. The picture of a long page becomes narrower."""
 # pdfium writes one of the first two, and no line end, for a hyphen at the end of a line.
 _HYPHENS, _LINE_ENDS = (0xFFFE, 0x02), (0x0D, 0x0A)
 _THIN = 0.05
 """Points. A glyph without an outline has a box without a height."""
 _LETTER = 0.8
-"""Of the height of the font: a letter above the base line."""
+"""Height of a letter above the base line, as a share of the font's height."""
 _MARGIN = 3
 """Units of `SCALE` above and below a base line."""
 _LESS = 0.01
@@ -81,7 +81,7 @@ def image(path: Path, number: int, width: int, mime: str) -> tuple[dict[str, Any
         with frame(path, number) as picture:
             scale = min(width / picture.width, _HIGHEST / picture.height)
             size = tuple(max(round(side * scale), 1) for side in picture.size)
-            return {}, _png(np.asarray(picture.resize(size)))
+            return {}, _encode_png(np.asarray(picture.resize(size)))
     with opened(path) as document:
         if not 1 <= number <= len(document):
             raise Refused("corrupt", f"The file has no page {number}")
@@ -94,29 +94,29 @@ def image(path: Path, number: int, width: int, mime: str) -> tuple[dict[str, Any
                 )
             scale = min((width - _LESS) / max(across, 1), (_HIGHEST - _LESS) / max(down, 1))
             with closing(page.render(scale=scale, rev_byteorder=True)) as bitmap:
-                return {}, _png(bitmap.to_numpy())
+                return {}, _encode_png(bitmap.to_numpy())
 
 
 def _read_page(page: pdfium.PdfPage, text: pdfium.PdfTextPage, number: int) -> ShownPage:
     count, handle = text.count_chars(), ctypes.cast(text.raw, _POINTER).value
-    codes = _codes(text, handle, count)
+    codes = _read_codes(text, handle, count)
     is_hyphen = (codes == _HYPHENS[0]) | (codes == _HYPHENS[1])
     ends = is_hyphen | (codes == _LINE_ENDS[0]) | (codes == _LINE_ENDS[1])
     lines = ends.cumsum() - ends
     kept = np.flatnonzero(shown_among(codes) | is_hyphen)
     codes[is_hyphen] = ord(MARK)
-    boxes = _boxes(handle, kept.tolist())
-    # pdfium finds no other characters in an area, so the stored text does not have them.
+    boxes = _read_boxes(handle, kept.tolist())
+    # pdfium finds only these characters in an area, so the stored text has no others.
     seen = (boxes[:, :2] < boxes[:, 2:]).all(axis=1)
     kept, boxes = kept[seen], boxes[seen]
     width, height = page.get_size()
     thin = np.flatnonzero(boxes[:, 3] - boxes[:, 1] < _THIN)
     if len(thin):
-        bases = _outlined(text, kept, boxes, thin, max(width, height) / SCALE)
+        bases = _outline_boxes(text, kept, boxes, thin, max(width, height) / SCALE)
         kept, boxes = np.insert(kept, thin + 1, kept[thin]), np.insert(boxes, thin + 1, bases, axis=0)
     codes, lines = codes[kept], lines[kept]
     codes[thin + 1 + np.arange(len(thin))] = ord(BASE)
-    placed = _placed(boxes, page.get_bbox(), page.get_rotation())
+    placed = _place_boxes(boxes, page.get_bbox(), page.get_rotation())
     on_page = np.flatnonzero((placed[:, :2] < 1).all(axis=1) & (placed[:, 2:] > 0).all(axis=1))
     return ShownPage(
         number=number,
@@ -129,12 +129,12 @@ def _read_page(page: pdfium.PdfPage, text: pdfium.PdfTextPage, number: int) -> S
     )
 
 
-def _outlined(
+def _outline_boxes(
     text: pdfium.PdfTextPage, kept: Indexes, boxes: NDArray[np.float64], thin: Indexes, unit: float
 ) -> NDArray[np.float64]:
-    """Gives glyphs without an outline the boxes that letters would have; returns their own boxes with a margin.
+    """Gives glyphs without an outline the boxes of letters; returns their own boxes with a margin.
 
-    Programs that recognise text lay such glyphs over a scan.
+    OCR programs lay such glyphs over a scan.
     """
     bases = boxes[thin] + np.array([0, -_MARGIN, 0, _MARGIN]) * unit
     for at, base in zip(thin, bases, strict=True):
@@ -143,7 +143,7 @@ def _outlined(
     return bases
 
 
-def _codes(text: pdfium.PdfTextPage, handle: int | None, count: int) -> NDArray[np.uint32]:
+def _read_codes(text: pdfium.PdfTextPage, handle: int | None, count: int) -> NDArray[np.uint32]:
     """The code of each character. Of a pair of surrogates the first becomes the character, the second 0."""
     buffer = (ctypes.c_ushort * (count + 1))()
     codes: NDArray[np.uint32]
@@ -158,8 +158,8 @@ def _codes(text: pdfium.PdfTextPage, handle: int | None, count: int) -> NDArray[
     return codes
 
 
-def _boxes(handle: int | None, indexes: list[int]) -> NDArray[np.float64]:
-    """left, bottom, right, top of these characters, as pdfium has them: before rotation, upwards."""
+def _read_boxes(handle: int | None, indexes: list[int]) -> NDArray[np.float64]:
+    """Left, bottom, right and top of these characters in pdfium's coordinates: before rotation, upwards."""
     found = np.zeros((len(indexes), 4))
     first, size = found.ctypes.data, found.itemsize
     after, row = first + found.nbytes, 4 * size
@@ -170,10 +170,10 @@ def _boxes(handle: int | None, indexes: list[int]) -> NDArray[np.float64]:
     return found
 
 
-def _placed(
+def _place_boxes(
     boxes: NDArray[np.float64], page: tuple[float, float, float, float], rotation: int
 ) -> NDArray[np.float64]:
-    """x0, y0, x1, y1 in 0 to 1 of the page as it is shown: cropped, rotated, downwards."""
+    """x0, y0, x1 and y1 from 0 to 1 of the page as displayed: cropped, rotated, downwards."""
     left, bottom, right, top = page
     x0, x1 = ((boxes[:, at] - left) / (right - left) for at in (0, 2))
     y0, y1 = ((top - boxes[:, at]) / (top - bottom) for at in (3, 1))
@@ -186,8 +186,8 @@ def _placed(
     return np.stack(turned[rotation], axis=1)
 
 
-def _png(pixels: NDArray[np.uint8]) -> bytes:
-    """The picture as PNG, in colours or, if the page has none, in grey."""
+def _encode_png(pixels: NDArray[np.uint8]) -> bytes:
+    """The picture as PNG, in colour, or in grey if the page has no colour."""
     height, width, _ = pixels.shape
     is_grey = bool((pixels == pixels[..., :1]).all())
     plain = pixels[..., :1] if is_grey else pixels
@@ -208,4 +208,4 @@ LOOKS: dict[str, Callable[..., tuple[dict[str, Any], bytes]]] = {
     "image": image,
     "scan": scan,
 }
-"""The questions that the server may ask."""
+"""The functions that the server may call."""

@@ -30,12 +30,12 @@ _LIST_MARK = re.compile(
 _WORD = re.compile(r"[^\W_]+")
 _COMPOUND = re.compile(r"[^\W_]+-[^\W_]+")
 _BROKEN = re.compile("([^\\W_]+)[\ufffe\x02]([^\\W_]+)")
-"""A word with the mark that pdfium leaves for a hyphen at a line's end."""
+"""A word with the character that pdfium writes for a hyphen at the end of a line."""
 _ENGLISH = 0.6
 """Least share of a document's words that are in the English list (docs/parsing.md)."""
 _OPEN = re.compile(r"[\w,]\Z")
 _FULL = 0.8
-"""Least length of a line whose sentence goes on, as a share of the next line's."""
+"""Minimum length of a line whose sentence continues, as a share of the next line's."""
 _SURE = 4
 _DEEPEST = 6
 
@@ -53,7 +53,7 @@ def read(path: Path) -> Parsed:
     blocks: defaultdict[int, list[LayoutBlock]] = defaultdict(list)
     nodes: list[Any] = result.document["nodes"] if result.document else []
     for node in nodes:
-        if (block := _block(node["content"])) and node.get("page"):
+        if (block := _read_block(node["content"])) and node.get("page"):
             blocks[node["page"]].append(block)
     pages = result.pages or []
     plain = keep_hyphens({page["page_number"]: page["content"] for page in pages} | texts(path))
@@ -90,7 +90,7 @@ def keep_hyphens(pages: Mapping[int, str]) -> dict[int, str]:
     return {number: _BROKEN.sub(mend, page) for number, page in pages.items()}
 
 
-def _block(content: dict[str, Any]) -> LayoutBlock | None:
+def _read_block(content: dict[str, Any]) -> LayoutBlock | None:
     kind, text = content["node_type"], content.get("text") or ""
     if not text or kind not in _KINDS:
         return None
@@ -113,11 +113,11 @@ def structured(plain: str, blocks: Sequence[LayoutBlock]) -> str:
         if not (block.level or block.is_item) and _continues(lines[:found], lines[found]):
             continue
         gaps[found] = "\n"
-        if block.level and (count := _spanned(keys, found, _key(block.text))):
+        if block.level and (count := _count_spanned(keys, found, _key(block.text))):
             gaps[found], joined[found] = f"\n{'#' * min(block.level, _DEEPEST)} ", count
             at = found + count
             gaps.setdefault(at, "\n")
-    return _laid_out(lines, gaps, joined)
+    return _lay_out(lines, gaps, joined)
 
 
 def _continues(above: Sequence[str], line: str) -> bool:
@@ -129,7 +129,7 @@ def _continues(above: Sequence[str], line: str) -> bool:
     return full and line[:1].islower() and bool(_OPEN.search(above[-1]))
 
 
-def _laid_out(lines: Sequence[str], gaps: dict[int, str], joined: dict[int, int]) -> str:
+def _lay_out(lines: Sequence[str], gaps: dict[int, str], joined: dict[int, int]) -> str:
     out, at = [], 0
     while at < len(lines):
         count = joined.get(at, 0)
@@ -157,7 +157,7 @@ def _find(keys: Sequence[str], wanted: str, start: int) -> int:
     return -1
 
 
-def _spanned(keys: Sequence[str], start: int, wanted: str) -> int:
+def _count_spanned(keys: Sequence[str], start: int, wanted: str) -> int:
     """Number of lines from `start` that together equal `wanted`, or 0."""
     so_far = ""
     for place in range(start, len(keys)):

@@ -13,12 +13,12 @@ from pypdfium2 import raw
 from whence.parse.parsed import Refused
 
 _SAMPLE = 40
-"""Characters of a page whose direction is looked at."""
+"""Number of characters of a page whose direction is examined."""
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[pdfium.PdfDocument]:
-    """Raises `Refused`, also for errors of pdfium in the block."""
+    """Opens the file. Raises `Refused`, also for errors of pdfium in the block."""
     try:
         with closing(pdfium.PdfDocument(path)) as document:
             yield document
@@ -27,22 +27,22 @@ def opened(path: Path) -> Iterator[pdfium.PdfDocument]:
 
 
 def texts(path: Path) -> dict[int, str]:
-    """The text of each page that pdfium can read, without what lies outside the page."""
+    """The text of each page that pdfium can read, without text outside the page."""
     found = {}
     try:
         with opened(path) as document:
             for number in range(1, len(document) + 1):
                 with text_page(document, number) as (page, text):
-                    found[number] = _inside(page, text)
+                    found[number] = _read_inside(page, text)
     except Refused:
         pass  # kreuzberg decides whether the document can be read
     return found
 
 
-def _inside(page: pdfium.PdfPage, text: pdfium.PdfTextPage) -> str:
+def _read_inside(page: pdfium.PdfPage, text: pdfium.PdfTextPage) -> str:
     """The text inside the page. For turned text pdfium leaves out line ends, unless it is asked for all text of the page."""
     inside = text_inside(text, page.get_bbox())
-    if _direction(text):
+    if _find_direction(text):
         whole: str = text.get_text_range()
         if "".join(whole.split()) == "".join(inside.split()):
             return whole
@@ -65,10 +65,10 @@ def text_inside(text: pdfium.PdfTextPage, box: tuple[float, float, float, float]
 def text_page(
     document: pdfium.PdfDocument, number: int
 ) -> Iterator[tuple[pdfium.PdfPage, pdfium.PdfTextPage]]:
-    """Lines that are shown on their side are read as if they were upright: pdfium mixes up their order otherwise."""
+    """Reads lines that are displayed sideways as if they were upright, because pdfium mixes up their order otherwise."""
     with closing(document[number - 1]) as page, closing(page.get_textpage()) as text:
         shown = page.get_rotation()
-        upright = _direction(text)
+        upright = _find_direction(text)
         if upright in (None, shown):
             yield page, text
             return
@@ -78,7 +78,7 @@ def text_page(
             yield page, turned
 
 
-def _direction(text: pdfium.PdfTextPage) -> int | None:
+def _find_direction(text: pdfium.PdfTextPage) -> int | None:
     """The rotation of the page with which most of its characters are upright, in degrees."""
     count = text.count_chars()
     angles = (raw.FPDFText_GetCharAngle(text, at) for at in range(0, count, count // _SAMPLE + 1))

@@ -36,7 +36,7 @@ _NOT_READ = ("word/media/", "word/embeddings/")
 _SLIDE = re.compile(MARK.strip().replace("{page_num}", r"\d+"))
 _SLIDES = {PPTX: ("ppt/presentation.xml", "}sldId"), ODP: ("content.xml", "}page")}
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-# The remains of an empty slide.
+# Matches the text of an empty slide.
 _RULE = re.compile(r"[\s-]*")
 _REFERENCE = re.compile(rb"&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});")
 # Placeholders for markup characters: Unicode reserves these for use inside one program.
@@ -48,7 +48,7 @@ _HEAD = re.compile(r"<head\b[^>]*>.*?</head\s*>", re.IGNORECASE | re.DOTALL)
 _HEAD_PARTS = re.compile(
     r"<title\b[^>]*>.*?</title\s*>|<(?:meta|link|base)\b[^>]*>", re.IGNORECASE | re.DOTALL
 )
-# Links to the heading that they stand in, by Sphinx and MkDocs.
+# Links of Sphinx and MkDocs to their own heading.
 _PERMALINK = re.compile(r"<a\b[^>]*\bheaderlink\b[^>]*>[^<]*</a\s*>", re.IGNORECASE)
 _PERHAPS_MENU = re.compile(r"<(/?)(nav|ul|ol|div|section|aside|form)\b([^>]*)>", re.IGNORECASE)
 _MENU_ROLE = re.compile(r"\brole=[\"']?(?:navigation|search)\b", re.IGNORECASE)
@@ -62,7 +62,7 @@ _HEADERS = ("From", "To", "Cc", "Date")
 def read(path: Path, mime: str, *, charset: str | None, memory: int, pages: int | None) -> Parsed:
     if mime in ZIPPED:
         mime = archive.inspect(path, most=memory)
-    if pages is not None and _page_count(path, mime) > pages:  # before the work
+    if pages is not None and _count_pages(path, mime) > pages:  # checked before the work
         raise Refused("too_large", f"It has more than {pages} pages")
     if mime in _READERS:
         parsed = _READERS[mime](path)
@@ -77,7 +77,7 @@ def read(path: Path, mime: str, *, charset: str | None, memory: int, pages: int 
     return replace(parsed, text=parsed.text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
 
 
-def _page_count(path: Path, mime: str) -> int:
+def _count_pages(path: Path, mime: str) -> int:
     """Pages or slides; 0 for other formats, and for a PDF that pdfium cannot open."""
     if mime == PDF:
         with suppress(Refused), opened(path) as document:
@@ -96,14 +96,14 @@ def _read_pptx(path: Path) -> Parsed:
     before, *slides = _SLIDE.split(text)
     if slides:
         slides[0] = before + slides[0]
-        notes = _speaker_notes(path)
+        notes = _read_speaker_notes(path)
         slides = [f"{slide.rstrip()}\n\n{notes.get(number, '')}" for number, slide in enumerate(slides, 1)]
         text, pages = join_pages("" if _RULE.fullmatch(slide) else slide for slide in slides)
     return Parsed(text=text, mime=PPTX, pages=pages, dated_at=date_of(result))
 
 
-def _speaker_notes(path: Path) -> dict[int, str]:
-    """The notes of each slide, by its place in the presentation."""
+def _read_speaker_notes(path: Path) -> dict[int, str]:
+    """The notes of each slide, by its number."""
     found: dict[int, str] = {}
     with zipfile.ZipFile(path) as opened:
         show = parts_of(opened, "ppt/presentation.xml")
@@ -113,13 +113,13 @@ def _speaker_notes(path: Path) -> dict[int, str]:
         for number, slide in enumerate(order, 1):
             for part in parts_of(opened, f"ppt/slides/_rels/{slides.get(slide)}.rels"):
                 if part.get("Type", "").endswith("/notesSlide"):
-                    found[number] = _notes(
+                    found[number] = _read_notes(
                         opened, "ppt/notesSlides/" + part.get("Target", "").rpartition("/")[2]
                     )
     return found
 
 
-def _notes(opened: zipfile.ZipFile, name: str) -> str:
+def _read_notes(opened: zipfile.ZipFile, name: str) -> str:
     """The text of the placeholder for notes; others repeat the slide's number or date."""
     shapes = [part for part in parts_of(opened, name) if part.tag.endswith("}sp")]
     bodies = [
@@ -138,7 +138,7 @@ def _notes(opened: zipfile.ZipFile, name: str) -> str:
 
 
 def _read_docx(path: Path) -> Parsed:
-    """Placeholders stand for `&amp;` and the like, which kreuzberg 4 drops from Word documents ("ATT")."""
+    """Replaces `&amp;` and the like by placeholders, because kreuzberg 4 drops them from Word documents ("ATT")."""
     out = io.BytesIO()
     with (
         zipfile.ZipFile(path) as source,
@@ -168,12 +168,12 @@ def _prepare_html(content: bytes, charset: str | None) -> bytes:
     said = _CHARSET.search(content, 0, _LOOK)
     page = decode(content, said=charset or (said[1].decode() if said else None))
     body = _PERMALINK.sub("", _HEAD_PARTS.sub("", _HEAD.sub("", page, count=1)))
-    without_menus = _without_menus(body)
+    without_menus = _drop_menus(body)
     # A page that is all navigation, such as a table of contents, keeps it.
     return (without_menus if _WORD.search(_TAG.sub("", without_menus)) else body).encode()
 
 
-def _without_menus(page: str) -> str:
+def _drop_menus(page: str) -> str:
     """The page without menus, each up to the end of its own element. One that does not end is kept."""
     kept: list[str] = []
     start = end = depth = 0

@@ -16,15 +16,15 @@ from whence.parse.parsed import Refused
 from whence.parse.shown import SCALE, ShownPage
 
 _LONGEST = 2000
-"""Pixels of the longer side of the picture that is read."""
+"""Pixels of the longer side of the picture passed to OCR."""
 _MOST_PIXELS = 50_000_000
 _SURE = 0.85
-"""Confidence of a page that is not tried upside down."""
+"""Confidence from which a page is not tried upside down."""
 _OPTIONS = {
     "Global.log_level": "critical",
     "EngineConfig.onnxruntime.intra_op_num_threads": 1,
     "EngineConfig.onnxruntime.inter_op_num_threads": 1,
-    "Rec.rec_batch_num": 1,  # larger ones take more memory
+    "Rec.rec_batch_num": 1,  # larger pictures take more memory
     "Det.limit_type": "max",
     "Det.limit_side_len": 960,
 }
@@ -32,8 +32,8 @@ _OPTIONS = {
 
 def scan(path: Path, number: int, mime: str) -> tuple[dict[str, Any], bytes]:
     """The recognised text of a page, with the box of each word, as `ShownPage.packed`; and the mean confidence."""
-    pixels, (width, height, rotation) = _picture(path, number, mime)
-    found, turns = _recognised(pixels) if pixels.min() < pixels.max() else (None, 0)
+    pixels, (width, height, rotation) = _render_picture(path, number, mime)
+    found, turns = _recognise(pixels) if pixels.min() < pixels.max() else (None, 0)
     lines = []
     if found is not None and found.txts:
         lines = list(zip(found.txts, found.word_results, map(_around, found.boxes), strict=True))
@@ -60,11 +60,15 @@ def scan(path: Path, number: int, mime: str) -> tuple[dict[str, Any], bytes]:
         boxes=np.rint(boxes.clip(0, 1) * SCALE).astype(np.uint16).tobytes(),
     )
     head, content = page.packed()
-    answer = {"page": head, "text": "\n".join(text for text, *_ in lines), "confidence": _confidence(found)}
+    answer = {
+        "page": head,
+        "text": "\n".join(text for text, *_ in lines),
+        "confidence": _compute_confidence(found),
+    }
     return answer, content
 
 
-def _recognised(pixels: NDArray[np.uint8]) -> tuple[Any, int]:
+def _recognise(pixels: NDArray[np.uint8]) -> tuple[Any, int]:
     """The lines, and by how many quarters of a turn, counter-clockwise, the picture was turned to read them.
 
     A page whose lines stand upright lies on its side; one that is read badly may be upside down.
@@ -77,17 +81,17 @@ def _recognised(pixels: NDArray[np.uint8]) -> tuple[Any, int]:
         tried = {turns: _read(pixels, turns) for turns in (1, 3)}
     else:
         tried = {0: upright}
-        if _confidence(upright) < _SURE:
+        if _compute_confidence(upright) < _SURE:
             tried[2] = _read(pixels, 2)
-    turns = max(tried, key=lambda one: _confidence(tried[one]))
+    turns = max(tried, key=lambda one: _compute_confidence(tried[one]))
     return tried[turns], turns
 
 
 def _read(pixels: NDArray[np.uint8], turns: int) -> Any:
-    return _engine()(np.ascontiguousarray(np.rot90(pixels, turns)), use_cls=False, return_word_box=True)
+    return _load_engine()(np.ascontiguousarray(np.rot90(pixels, turns)), use_cls=False, return_word_box=True)
 
 
-def _confidence(found: Any) -> float:
+def _compute_confidence(found: Any) -> float:
     return float(np.mean(found.scores)) if found is not None and found.txts else 0.0
 
 
@@ -97,7 +101,7 @@ def _around(corners: Any) -> tuple[float, ...]:
     return (*points.min(axis=0), *points.max(axis=0))
 
 
-def _picture(path: Path, number: int, mime: str) -> tuple[NDArray[np.uint8], tuple[float, float, int]]:
+def _render_picture(path: Path, number: int, mime: str) -> tuple[NDArray[np.uint8], tuple[float, float, int]]:
     if mime != PDF:
         with frame(path, number) as image:
             size = float(image.width), float(image.height), 0
@@ -113,7 +117,7 @@ def _picture(path: Path, number: int, mime: str) -> tuple[NDArray[np.uint8], tup
 @contextmanager
 def frame(path: Path, number: int) -> Iterator[Any]:
     """A page of a picture, upright and in colours. Only TIFF files have more than one."""
-    with _opened(path) as image:
+    with _open_picture(path) as image:
         image.seek(number - 1)
         from PIL import ImageOps
 
@@ -122,7 +126,7 @@ def frame(path: Path, number: int) -> Iterator[Any]:
 
 def frame_sizes(path: Path) -> list[tuple[float, float, int]]:
     """Width, height and rotation of each page of a picture."""
-    with _opened(path) as image:
+    with _open_picture(path) as image:
         count = getattr(image, "n_frames", 1)
     sizes = []
     for number in range(1, count + 1):
@@ -132,7 +136,7 @@ def frame_sizes(path: Path) -> list[tuple[float, float, int]]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _open_picture(path: Path) -> Iterator[Any]:
     try:
         from PIL import Image, UnidentifiedImageError
     except ImportError as exc:
@@ -148,7 +152,7 @@ def _opened(path: Path) -> Iterator[Any]:
 
 
 @cache
-def _engine() -> Any:
+def _load_engine() -> Any:
     from rapidocr import RapidOCR
 
     return RapidOCR(params=_OPTIONS)

@@ -1,6 +1,6 @@
 """The knowledge graph. `Graph` has one attribute for each group of operations.
 
-Invariants: the value of a property was set by a person, or is that of its newest claim; every claim belongs to an existing chunk;
+Invariants: a property's value was set by a person or is the value of its newest claim; every claim belongs to an existing chunk;
 every object and every relationship has at least one claim.
 """
 

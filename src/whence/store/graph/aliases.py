@@ -1,4 +1,4 @@
-"""Aliases: what chunks call an object instead of its name. They are deleted with their chunks, and merges need not move them."""
+"""Aliases: other names of objects in chunks. They are deleted with their chunks, and merges need not move them."""
 
 from collections.abc import Iterable
 from typing import LiteralString
@@ -24,13 +24,13 @@ INSERT INTO kb.object_aliases (project_id, said_of, chunk_id, alias_key, alias)
 SELECT project_id, %(new_id)s, chunk_id, alias_key, alias FROM taken
 ON CONFLICT DO NOTHING
 """
-# Of a row `o` and of the objects merged into it.
+# Aliases of the object `o` and of the objects merged into it.
 OF_OBJECT: LiteralString = """ARRAY(
     SELECT min(a.alias) FROM kb.object_aliases a
     WHERE a.project_id = o.project_id AND a.said_of = ANY(o.id || ARRAY(
         SELECT m.dropped_id FROM kb.object_merges m WHERE m.project_id = o.project_id AND m.object_id = o.id))
       AND a.alias_key <> o.name_key GROUP BY a.alias_key ORDER BY a.alias_key) AS aliases"""
-# Objects by other names than their own.
+# Objects by their aliases and by the names of objects merged into them.
 NAMES: LiteralString = """(
     SELECT coalesce(m.object_id, a.said_of) AS object_id, a.alias, a.alias_key, true AS is_alias
     FROM kb.object_aliases a
@@ -41,7 +41,7 @@ NAMES: LiteralString = """(
 
 
 def put(source: Params, found: Iterable[tuple[UUID, FoundAlias]]) -> list[BoundStatement]:
-    """Each with the object that the chunk speaks of. `source` has the project and the chunk."""
+    """Stores aliases, each with the object that the chunk means. `source` has the project and the chunk."""
     given = [
         {"said_of": said, "alias_key": storable(name_key(each.alias)), "alias": storable(each.alias)}
         for said, each in found

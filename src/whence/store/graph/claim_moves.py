@@ -34,7 +34,7 @@ SELECT m.dropped_id FROM kb.object_merges m WHERE m.project_id = %(project_id)s 
 
 
 def _find_ties(table: LiteralString) -> LiteralString:
-    """Claims of relationships that name one of the objects: a union, because OR would not use the indexes."""
+    """Claims of relationships with one of the objects as an end. A union, because OR would not use the indexes."""
     return f"""
         SELECT q.id FROM {table} q WHERE q.project_id = %(project_id)s AND q.said_source = ANY(%(said)s::uuid[])
         UNION
@@ -76,7 +76,7 @@ WITH taken AS (
 )
 INSERT INTO kb.hidden_claims ({COLUMNS}) SELECT {COLUMNS} FROM taken
 """
-# The newest claim of a chunk about a property is shown. Of two names the object's own is.
+# Shows the newest claim of a chunk about a property. Of two names, shows the object's own.
 SHOW_CLAIMS: LiteralString = f"""
 WITH placed AS (
     SELECT h.*, coalesce(m.object_id, h.said_of) AS object_id, row_number() OVER (
@@ -100,7 +100,7 @@ WITH taken AS (
 )
 INSERT INTO kb.hidden_relationship_claims ({TIE_COLUMNS}, type) SELECT {TIE_COLUMNS}, type FROM taken
 """
-# A relationship between two merged objects would lead from one object to itself. It stays hidden.
+# A relationship between two objects that were merged into one would connect it with itself. It stays hidden.
 SHOW_TIES: LiteralString = f"""
 WITH placed AS (
     SELECT e.*, r.id AS relationship_id, row_number() OVER (
@@ -132,7 +132,7 @@ WHERE e.project_id = %(project_id)s AND e.target_id = ANY(%(ids)s::uuid[]) AND {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Which claims about the objects move. None means all of them."""
+    """Restricts which claims about the objects move. None means all of them."""
 
     properties: Sequence[str] | None = None
     types: Sequence[str] | None = None
@@ -157,7 +157,7 @@ async def hide(tx: Queries, project_id: UUID, said: Collection[UUID], scope: Sco
 
 
 async def show(tx: Queries, project_id: UUID, said: Collection[UUID], scope: Scope = EVERYTHING) -> None:
-    """Shows hidden claims again. Creates missing relationships between the objects that have the ends now."""
+    """Shows hidden claims again. Creates missing relationships between the objects that now have the claims."""
     params = scope.params(project_id, said)
     await tx.run(SHOW_CLAIMS, params)
     made = [

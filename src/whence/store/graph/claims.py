@@ -1,7 +1,7 @@
 """Writes claims, and computes the current values of objects and relationships from them.
 
-`order` says which claims count. The values are stored with the object or relationship for fast reads, and computed again whenever
-claims come or go. A value that a person set counts before all claims.
+`order` defines which claims are current. The values are stored with the object or relationship for fast reads, and computed again whenever
+claims come or go. A value that a person set takes precedence over all claims.
 """
 
 import json
@@ -245,12 +245,12 @@ def storable(value: Any) -> Any:
 
 
 def json_text(value: Any) -> str:
-    """Encoded by Python's own module, which accepts integers of any size."""
+    """Uses Python's own encoder, which accepts integers of any size."""
     return json.dumps(storable(value), ensure_ascii=False, allow_nan=False)
 
 
 def relationship_id(source_id: UUID, relationship_type: str, target_id: UUID) -> UUID:
-    """Derived from the ends and the type, so that a relationship that comes back has its old id."""
+    """Derived from the ends and the type, so that a relationship that is deleted and created again keeps its id."""
     return uuid5(source_id, f"{target_id} {relationship_type}")
 
 
@@ -282,7 +282,7 @@ def encode_claim(claim: PropertyClaim) -> dict[str, Any]:
 
 
 def put_ties(source: Params, ties: Sequence[Tie]) -> list[BoundStatement]:
-    """Does the same for relationships, and creates new ones."""
+    """Like `put`, for relationships. Creates relationships that do not exist yet."""
     return [
         asked
         for some in _split_into_rounds(ties, lambda tie: tie.id)
@@ -340,7 +340,7 @@ def _split_into_rounds(items: Sequence[T], key: Callable[[T], object]) -> list[l
 def settle(
     project_id: UUID, object_ids: Iterable[UUID], relationship_ids: Iterable[UUID] = ()
 ) -> list[BoundStatement]:
-    """Updates the current values of objects that are locked and of relationships between them; deletes those without claims."""
+    """Updates the current values of locked objects and of relationships between them. Deletes those without claims."""
     common = {"project_id": project_id, "now": now()}
     objects, ties = {**common, "ids": uuids(object_ids)}, {**common, "ids": uuids(relationship_ids)}
     return [

@@ -21,16 +21,17 @@ _INVISIBLE: LiteralString = "[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]"
 
 
 def value_key(value: LiteralString) -> LiteralString:
-    """SQL for a text that is equal for two values that say the same."""
+    """SQL for a normalised text that is equal for equivalent values."""
     return f"""CASE jsonb_typeof({value}) WHEN 'number' THEN trim_scale(({value})::numeric)::text ELSE
         rtrim(btrim(regexp_replace(regexp_replace(replace(lower(normalize(
             translate({value} #>> '{{}}', '{_TYPOGRAPHY}', '{_PLAIN}'), NFKC)), 'ß', 'ss'),
             '{_INVISIBLE}', '', 'g'), '\\s+', ' ', 'g')), '.') END"""
 
 
-# A list accumulates: its claims do not differ.
+# Lists accumulate, so their claims never conflict.
 COMPARABLE: LiteralString = "p.property_name <> 'name' AND p.is_grounded AND jsonb_typeof(p.value) <> 'array'"
-# The value of an object is that of one of the claims, so claims differ if any of them differs from it. A person's word settles it.
+# The object has the value of one of its claims, so there is a conflict if any claim differs from that. A value that a person set resolves
+# it.
 DIFFERING: LiteralString = f"""
 SELECT DISTINCT p.object_id, p.property_name
 FROM kb.graph_objects o
@@ -89,7 +90,7 @@ class PropertyConflict:
     object_name: str
     property_name: str
     relationship: Relationship | None = None
-    """If it is a property of a relationship. The object is its source."""
+    """The relationship, if it is a relationship's property. The object is then its source."""
     claims: tuple[Claim, ...] = ()
     """The newest claim of each value, the current one first."""
 
@@ -105,26 +106,26 @@ class Conflicts(Statements):
         limit: int,
         offset: int,
     ) -> tuple[list[PropertyConflict], int]:
-        """Ordered by object and property; then those of relationships. `object_type` may also be the type of a relationship."""
+        """Conflicts of objects by object and property, then those of relationships. `object_type` may also be a type of relationships."""
         params = {
             "project_id": project_id,
             "object_id": object_id,
             "type": object_type,
             "property_name": property_name,
         }
-        # All of them at once: to count them takes as long.
+        # Reads all at once, because counting them takes as long.
         of_objects = await self._queries.all(DIFFERING, params)
         of_ties = await self._queries.all(DIFFERING_TIES, params)
         first = max(0, offset - len(of_objects))
-        found = await self._of_objects(project_id, of_objects[offset : offset + limit])
-        found += await self._of_ties(project_id, of_ties[first : first + limit - len(found)])
+        found = await self._build_for_objects(project_id, of_objects[offset : offset + limit])
+        found += await self._build_for_ties(project_id, of_ties[first : first + limit - len(found)])
         return found, len(of_objects) + len(of_ties)
 
-    async def _of_objects(self, project_id: UUID, rows: Sequence[Row]) -> list[PropertyConflict]:
+    async def _build_for_objects(self, project_id: UUID, rows: Sequence[Row]) -> list[PropertyConflict]:
         objects = {
             one.id: one for one in await Objects(self._queries).many(project_id, {row[0] for row in rows})
         }
-        claims = await self._claims(CLAIMS, project_id, rows)
+        claims = await self._read_claims(CLAIMS, project_id, rows)
         return [
             PropertyConflict(
                 object_id=ident,
@@ -137,10 +138,10 @@ class Conflicts(Statements):
             if ident in objects
         ]
 
-    async def _of_ties(self, project_id: UUID, rows: Sequence[Row]) -> list[PropertyConflict]:
+    async def _build_for_ties(self, project_id: UUID, rows: Sequence[Row]) -> list[PropertyConflict]:
         relationships = await Relationships(self._queries).many(project_id, {row[0] for row in rows})
         ties = {one.id: one for one in relationships}
-        claims = await self._claims(TIE_CLAIMS, project_id, rows)
+        claims = await self._read_claims(TIE_CLAIMS, project_id, rows)
         return [
             PropertyConflict(
                 object_id=ties[ident].source_id,
@@ -154,7 +155,7 @@ class Conflicts(Statements):
             if ident in ties
         ]
 
-    async def _claims(
+    async def _read_claims(
         self, statement: LiteralString, project_id: UUID, rows: Sequence[Row]
     ) -> dict[tuple[UUID, str], tuple[Claim, ...]]:
         """The claims of each object or relationship and property, the current one first."""

@@ -1,8 +1,8 @@
 """Corrections by a person: set a value, reject claims, undo either.
 
-Every correction is an entry of `kb.curations`, with its author and reason; entries are never deleted. A value that was set
-counts before all claims (`set_values`). A rejection takes claims out of the graph (`rejected_claims`). An undo is an entry of its
-own, which can be undone in turn.
+Every correction is an entry of `kb.curations`, with its author and reason; entries are never deleted. A value that was set takes precedence
+over all claims (`set_values`). A rejection takes claims out of the graph (`rejected_claims`). An undo is an entry of its own and can itself
+be undone.
 
 An operation locks its entry first, then the rows of `locks` in their order.
 """
@@ -37,7 +37,7 @@ from whence.store.pool import PagedQuery, Params, Queries, Statements, reader, r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curation:
-    """One correction by a person: a value, a rejection, or the undoing of either."""
+    """One correction by a person: a value, a rejection, or the undo of either."""
 
     project_id: UUID
     id: UUID
@@ -58,9 +58,9 @@ class Curation:
     created_at: datetime
     undone_at: datetime | None
     object_id: UUID | None
-    """The object that has the type and the name now."""
+    """The object that now has the type and the name."""
     state: Literal["active", "waiting", "replaced", "undone"]
-    """`waiting`: a value of an object that is not there. `replaced`: a later one counts."""
+    """`waiting`: the value's object does not exist. `replaced`: a later correction takes precedence."""
 
 
 _OBJECT_ID: LiteralString = """coalesce(
@@ -68,7 +68,7 @@ _OBJECT_ID: LiteralString = """coalesce(
      WHERE o.project_id = w.project_id AND o.type = w.type AND o.name_key = w.name_key),
     (SELECT m.object_id FROM kb.object_merges m
      WHERE m.project_id = w.project_id AND m.type = w.type AND m.name_key = w.name_key))"""
-# The names of its object, or its own while there is no object.
+# The names of the entry's object; the name in the entry while there is no object.
 _KEYS: LiteralString = f"""{keys_of(_OBJECT_ID, "w.project_id")}
     UNION ALL SELECT w.type, w.name_key, w.created_at WHERE {_OBJECT_ID} IS NULL"""
 _COLUMNS: LiteralString = f"""
@@ -101,7 +101,7 @@ FROM kb.graph_objects o
 LEFT JOIN kb.graph_objects e ON e.project_id = %(project_id)s AND e.id = %(target_id)s
 WHERE o.project_id = %(project_id)s AND o.id = %(object_id)s
 """
-# The same subject once more, so that the entry can be read without the one it undoes.
+# Repeats the subject of the undone entry, so that the undo can be read alone.
 RECORD_UNDO: LiteralString = """
 INSERT INTO kb.curations (project_id, id, action, subject, type, name, name_key, property_name, value, relationship_type,
                           target_type, target_name, target_key, undoes, author, reason, schema_number, created_at, subject_id)
@@ -139,7 +139,7 @@ UNION
 SELECT m.object_id FROM json_to_recordset(%(keys)s::json) AS k (type text, name_key text)
 JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.type = k.type AND m.name_key = k.name_key
 """
-# Objects whose claims were just rejected, each with the document of the newest, which remembers them.
+# Objects whose claims were just rejected, each with the document of the newest claim. That document keeps the tombstone.
 LOST: LiteralString = """
 SELECT coalesce(m.object_id, r.said_of), (array_agg(c.document_id ORDER BY r.extracted_at DESC, r.id DESC))[1], max(r.schema_number)
 FROM kb.rejected_claims r
@@ -148,7 +148,7 @@ LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id =
 WHERE r.project_id = %(project_id)s AND r.said_of = ANY(%(said)s::uuid[])
 GROUP BY 1
 """
-# A vector from before a merge may be of values that are rejected by now.
+# Deletes vectors from before a merge: they may contain values that are now rejected.
 FORGET_MERGED_VECTORS: LiteralString = """
 UPDATE kb.object_merges SET space_id = NULL, embedding = NULL
 WHERE project_id = %(project_id)s AND object_id = ANY(%(ids)s::uuid[])
@@ -156,7 +156,7 @@ WHERE project_id = %(project_id)s AND object_id = ANY(%(ids)s::uuid[])
 
 
 class Curations(Statements):
-    """Objects lose their vectors when their values change: they must be embedded again."""
+    """Writes corrections. Objects whose values change lose their vectors and must be embedded again."""
 
     async def get(self, curation_id: UUID, *, project_id: UUID | None = None) -> Curation:
         row = await self._queries.one(SELECT_ONE, {"id": curation_id, "project_id": project_id})
@@ -173,7 +173,7 @@ class Curations(Statements):
         offset: int,
         after: UUID | None = None,
     ) -> tuple[list[Curation], int]:
-        """The newest first: of a project, or of an object and its relationships."""
+        """Corrections, newest first: of the project, or of an object and its relationships."""
         params = {"project_id": project_id, "object_id": object_id}
         source = _OF_OBJECT if object_id else _IN_PROJECT
         query = PagedQuery(_curation_of, _COLUMNS, source, "w.id DESC", is_after="w.id < %(after)s")
@@ -182,7 +182,7 @@ class Curations(Statements):
     async def set(
         self, project_id: UUID, object_id: UUID, values: Mapping[str, Any], by: Word
     ) -> list[Curation]:
-        """Sets properties. One entry for each."""
+        """Sets properties. Writes one entry per property."""
 
         async def attempt(tx: Queries) -> list[UUID]:
             held = await lock_in_order(tx, project_id, WantedLocks(known=[object_id]))
@@ -233,7 +233,7 @@ class Curations(Statements):
         return await self._reject(project_id, row[:2], by, rejected_claims.TEXTS_OF_RELATIONSHIP, **what)
 
     async def undo(self, project_id: UUID, curation_id: UUID, by: Word) -> Curation:
-        """The entry counts no longer. To undo an undo is to let the first entry count again."""
+        """Makes an entry ineffective. Undoing an undo makes the first entry effective again."""
         made = await retry_races(self._queries, lambda tx: _undo(tx, project_id, curation_id, by))
         return await self.get(made, project_id=project_id)
 
@@ -247,7 +247,7 @@ class Curations(Statements):
     async def _reject(
         self, project_id: UUID, ids: Sequence[UUID], by: Word, texts: LiteralString, **what: Any
     ) -> Curation:
-        """The entry is about the first of the objects."""
+        """Records the entry for the first of the objects."""
 
         async def attempt(tx: Queries) -> UUID:
             said = await _lock_groups(tx, project_id, find_these(*ids))
@@ -308,7 +308,7 @@ async def _undo(tx: Queries, project_id: UUID, curation_id: UUID, by: Word) -> U
     by_whom = {"id": made, "undoes": curation_id, "author": by.author, "reason": by.reason}
     await tx.run(RECORD_UNDO, {"project_id": project_id, "now": now(), **by_whom})
     if first.action == "set":
-        # No object of this name can come while it is decided whether it has the value.
+        # Locks the name, so that no object with it is created while the value is applied.
         wanted = WantedLocks(types=(first.type,), known=[(first.type, first.name_key)])
         held = await lock_in_order(tx, project_id, wanted)
         await _settle(tx, project_id, held.resolved.holders)
@@ -338,7 +338,7 @@ async def _lock_groups(tx: Queries, project_id: UUID, find: Find) -> list[UUID]:
 
 
 async def _withhold(tx: Queries, project_id: UUID, ids: Collection[UUID], said: Collection[UUID]) -> None:
-    """Takes the rejected ones out of the hidden claims and shows the others.
+    """Removes rejected claims from the hidden claims and shows the others.
 
     An object without claims is deleted and leaves a tombstone, so that an undo gives back its id and its merges.
     """

@@ -26,7 +26,7 @@ FORGET_TYPE: LiteralString = f"DELETE FROM kb.rejected_claims {_OLDER_WORDS}"
 def _retype_words(
     table: LiteralString, kind: LiteralString = "type", key: LiteralString = "name_key"
 ) -> LiteralString:
-    """Corrections of objects that no longer have the old type."""
+    """Retypes corrections of objects that no longer have the old type."""
     return f"""
 UPDATE {table} w SET {kind} = %(new_type)s
 WHERE w.project_id = %(project_id)s AND w.{kind} = %(type)s AND w.schema_number < %(schema_number)s
@@ -54,6 +54,6 @@ FORGET_TIES: LiteralString = f"DELETE FROM {_REJECTED_TIES} {_OLDER_TIE_WORDS} A
 
 
 async def retype(tx: Queries, params: Params) -> None:
-    """Follows a renamed type of objects, once the objects have the new type."""
+    """Applies a renamed object type to corrections. Call it after the objects have the new type."""
     for statement in RETYPE:
         await tx.run(statement, params)

@@ -15,7 +15,7 @@ WITH gone AS (
 
 
 def _lose(table: LiteralString, owner: LiteralString) -> LiteralString:
-    """All claims about the objects or relationships that the deleted chunks mention, and those without any left."""
+    """CTEs: `claims` about the objects or relationships that the deleted chunks mention; `lost`, those without claims afterwards."""
     return f"""{_GONE}, claims AS (
     SELECT p.*, p.chunk_id IN (SELECT id FROM gone) AS goes
     FROM (SELECT DISTINCT q.{owner} FROM {table} q
@@ -48,7 +48,7 @@ WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)
 
 
 def _count_conflicts(claims: LiteralString, owner: LiteralString) -> LiteralString:
-    """Counts the properties about which a claim that goes and one that stays differ."""
+    """Counts the properties for which a deleted claim and a remaining claim differ."""
     return f"""
 SELECT count(*) FROM (
     SELECT array_agg(DISTINCT p.value) AS given FROM {claims} GROUP BY p.{owner}, p.property_name
@@ -110,7 +110,7 @@ ORDER BY r.id, f.property_name LIMIT %(limit)s
 
 
 GraphImpact = dict[str, Any]
-"""How many of each kind are lost, and the first of them in `graph`, with the API's field names."""
+"""Numbers of lost items by kind, and the first of them in `graph`, with the API's field names."""
 
 _CHANGED: LiteralString = "property_name, value, stays, falls_back_to"
 _LISTS: dict[str, tuple[LiteralString, LiteralString]] = {

@@ -55,17 +55,17 @@ LIMIT %(limit)s
 
 class KnownClaims(Statements):
     async def earlier(self, project_id: UUID, chunk_id: UUID) -> list[Row]:
-        """The claims of a chunk: the object, the object it means, that one's name, the property and its value."""
+        """The claims of a chunk: the object that has the claim, the object that the chunk named, its name, the property and its value."""
         return await self._queries.all(EARLIER, {"project_id": project_id, "chunk_id": chunk_id})
 
     async def earlier_ties(self, project_id: UUID, chunk_id: UUID) -> list[Row]:
-        """The relationships that a chunk claims: type, both ends, both ends as they were meant, their names, and the quote."""
+        """The relationships that a chunk claims: type, both ends, both ends as the chunk named them, their names, and the quote."""
         return await self._queries.all(EARLIER_TIES, {"project_id": project_id, "chunk_id": chunk_id})
 
     async def added_by(
         self, project_id: UUID, document_id: UUID, *, since: datetime, limit: int
     ) -> list[UUID]:
-        """The objects that the document has added values to since then, the newest first."""
+        """The objects that gained values from the document after `since`, newest first."""
         params = {"project_id": project_id, "document_id": document_id, "since": since, "limit": limit}
         return await self._queries.column(ADDED, params)
 
@@ -79,6 +79,8 @@ class KnownClaims(Statements):
     async def quoted_again(
         self, project_id: UUID, chunk_id: UUID, text: str, ids: Collection[UUID]
     ) -> list[Row]:
-        """The claims of other chunks about the objects whose quotes the text has: object, property, value, quote, chunk's text, place."""
+        """Claims of other chunks about the objects, if `text` contains their quotes: object, property, value, quote, chunk's text,
+        place.
+        """
         params = {"project_id": project_id, "chunk_id": chunk_id, "text": text, "ids": uuids(ids)}
         return await self._queries.all(QUOTED_AGAIN, params | {"limit": _MOST_CLAIMS})

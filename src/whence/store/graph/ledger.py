@@ -65,12 +65,12 @@ FORGET_FAILURES: LiteralString = """
 DELETE FROM kb.chunk_extractions
 WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND outcome = 'failed'
 """
-# When the chunks were read stays, as do their claims. Reasons and rejections belong to the job.
+# Keeps the time of each reading, and the claims. Removes reasons and rejections, which belong to the job.
 OUTLIVE: LiteralString = """
 UPDATE kb.chunk_extractions SET reason = NULL, rejected = 0, rejections = '[]'
 WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND rejected + length(coalesce(reason, '')) > 0
 """
-# A chunk without a vector cannot be read yet: its context could not be found.
+# A chunk without a vector cannot be read yet, because its context is found by vector.
 _TO_READ: LiteralString = f"""
 FROM kb.chunks c {LAST_READING}
 WHERE c.project_id = %(project_id)s AND (%(every)s OR {IS_STALE}) AND EXISTS (
@@ -139,7 +139,7 @@ class Ledger(Statements):
         return None if row is None else (row[0], row[1])
 
     async def oldest(self, project_id: UUID, document_id: UUID) -> int | None:
-        """The oldest schema among the readings and the tombstones of the document."""
+        """The oldest schema version among the document's readings and tombstones."""
         params = {"project_id": project_id, "document_id": document_id}
         oldest: int | None = await self._queries.value(OLDEST, params)
         return oldest
@@ -150,7 +150,7 @@ class Ledger(Statements):
         return dict(zip(("extracted", "empty", "failed", "rejected"), row, strict=True))
 
     async def among_read(self, project_id: UUID, chunk_ids: Iterable[UUID]) -> list[UUID]:
-        """Those of the chunks that were read, ordered by id."""
+        """The ids of chunks that were read, in order."""
         return await self._queries.column(AMONG_READ, {"project_id": project_id, "ids": uuids(chunk_ids)})
 
     async def readings(
@@ -169,7 +169,7 @@ class Ledger(Statements):
         return await self._queries.page(_READ_BY_JOB, params, limit=limit, offset=offset, after=after)
 
     async def forget_failures(self, project_id: UUID, job_id: UUID) -> None:
-        """The job will read the failed chunks again."""
+        """Deletes failed readings, so that the job reads those chunks again."""
         await self._queries.run(FORGET_FAILURES, {"project_id": project_id, "job_id": job_id})
 
     async def outlive(self, project_id: UUID, job_id: UUID) -> None:
@@ -189,7 +189,9 @@ class Ledger(Statements):
     ) -> tuple[list[StaleChunk], int]:
         """Chunks to read again under the schema `schema_number`."""
         params = {"project_id": project_id, "schema_number": schema_number, "document_id": document_id}
-        query = PagedQuery(_stale_of, _STALE_CHUNK, _to_read(document_id), "c.document_id, c.chunk_index")
+        query = PagedQuery(
+            _stale_of, _STALE_CHUNK, _select_unread(document_id), "c.document_id, c.chunk_index"
+        )
         return await self._queries.page(query, {**params, "every": False}, limit=limit, offset=offset)
 
     async def by_version(
@@ -202,7 +204,7 @@ class Ledger(Statements):
         params = {"project_id": project_id, "schema_number": schema_number, "document_id": document_id}
         rows = await self._queries.all(
             f"""SELECT CASE WHEN last.outcome <> 'failed' THEN last.schema_number END, count(*),
-                       coalesce(sum(length(c.text)), 0)::bigint {_to_read(document_id)} GROUP BY 1 ORDER BY 1""",
+                       coalesce(sum(length(c.text)), 0)::bigint {_select_unread(document_id)} GROUP BY 1 ORDER BY 1""",
             {**params, "every": every},
         )
         return {row[0]: (row[1], row[2]) for row in rows}
@@ -213,10 +215,10 @@ class Ledger(Statements):
         """Documents with chunks to read again."""
         params = {"project_id": project_id, "schema_number": schema_number, "document_id": document_id}
         select: LiteralString = (
-            f"SELECT DISTINCT c.document_id {_to_read(document_id)} ORDER BY c.document_id"
+            f"SELECT DISTINCT c.document_id {_select_unread(document_id)} ORDER BY c.document_id"
         )
         return await self._queries.column(select, {**params, "every": every})
 
 
-def _to_read(document_id: UUID | None) -> LiteralString:
+def _select_unread(document_id: UUID | None) -> LiteralString:
     return _TO_READ_OF_DOCUMENT if document_id else _TO_READ

@@ -4,8 +4,8 @@ A claim, a relationship and the current values of an object change only while th
 `lock_in_order` is the only function that takes these locks. It takes them in one order, so no two operations wait for each other:
 
 1. chunks, by id: `FOR UPDATE` if they are about to be deleted, `FOR KEY SHARE` if they must stay because claims refer to them;
-2. names, by type: an advisory lock for each type. An operation that creates an object shares it. An operation that gives names
-   to merged objects excludes all others, because no unique index covers the names of objects and merged objects together;
+2. names, by type: an advisory lock for each type. An operation that creates an object shares it. An operation that names merged objects
+   takes it exclusively, because no unique index covers the names of objects and merged objects together;
 3. tombstones (`kb.remembered_objects`), by id;
 4. new objects, inserted in the order of type and name: the unique index makes a second writer of a name wait;
 5. objects, by id, `FOR UPDATE`.
@@ -41,8 +41,8 @@ FROM (SELECT DISTINCT hashtextextended(concat(%(project_id)s::uuid, ' ', type), 
       FROM unnest(%(types)s::text[]) AS t (type)) k
 ORDER BY k.key
 """
-# A tombstone comes back together with the objects that were merged into it. Their names are not under a unique index with those of
-# objects, so this needs the exclusive lock. Whether one was taken is answered, because tombstones may come until it is.
+# A tombstone is restored together with the objects that were merged into it. No unique index covers their names and those of objects
+# together, so this needs the exclusive lock. Returns whether it was taken, because new tombstones may appear until then.
 SHARE_NAMES: LiteralString = """
 WITH named AS (
     SELECT DISTINCT g.object_id
@@ -80,9 +80,9 @@ def _is_free(named: LiteralString) -> LiteralString:
         WHERE m.project_id = %(project_id)s AND m.type = {named}.type AND m.name_key = {named}.name_key)"""
 
 
-# A tombstone with one of the names comes back, together with everything that was merged into it. The other names are new objects.
-# If another transaction is bringing the tombstone back, neither happens: the names then lead to what that one inserts. A tombstone
-# whose name is in use stays where it is; its type was renamed since.
+# Restores tombstones with one of the names, together with everything that was merged into them, and creates objects for the other names. If
+# another transaction is restoring the tombstone, this does nothing, and the names resolve to the rows which that transaction inserts. A
+# tombstone whose name is in use stays: its type was renamed since.
 INSERT: LiteralString = f"""
 WITH wanted AS (
     SELECT n.* FROM json_to_recordset(%(new)s::json) AS n (id uuid, type text, name text, name_key text)
@@ -121,7 +121,7 @@ SELECT id, NULL FROM made
 UNION ALL
 SELECT dropped_id, type FROM merged
 """
-# The object that has the claims about a name, and the one that is meant: they differ after a merge.
+# The object that has the claims about a name, and the object with that name. They differ after a merge.
 RESOLVE_KEYS: LiteralString = """
 SELECT o.type, o.name_key, o.id, o.id
 FROM json_to_recordset(%(keys)s::json) AS k (type text, name_key text)
@@ -174,7 +174,7 @@ def find_these(*ids: UUID) -> Find:
 
 
 async def select_ids(statement: LiteralString, params: Params, queries: Queries) -> set[UUID]:
-    """With the first two arguments given, this is a `Find`."""
+    """A `Find` once its first two arguments are bound."""
     return {row[0] for row in await queries.all(statement, params)}
 
 
@@ -214,13 +214,13 @@ class Resolved:
     """The objects behind keys and ids, as one statement sees them."""
 
     of_key: dict[ObjectKey, tuple[UUID, UUID]] = field(default_factory=dict)
-    """The object that has the claims about a key, and the one that is meant: they differ after a merge."""
+    """By key: the object that has its claims, and the object it names. They differ after a merge."""
     of_id: dict[UUID, UUID] = field(default_factory=dict)
     """The object that has the claims about an id. Ids of deleted objects are left out."""
 
     @classmethod
     def from_rows(cls, by_key: Sequence[Row], by_id: Sequence[Row]) -> "Resolved":
-        """A key that is both an object's and a merged object's leads to the merged one."""
+        """If a key belongs to both an object and a merged object, it resolves to the merged one."""
         return cls({(row[0], row[1]): (row[2], row[3]) for row in by_key}, {row[0]: row[1] for row in by_id})
 
     @property
@@ -233,7 +233,7 @@ class Resolved:
 
 
 async def retry_races(queries: Queries, attempt: Callable[[Queries], Awaitable[T]]) -> T:
-    """Run an attempt in a transaction until it loses no race. After twenty lost ones it raises `Contended`, a 409.
+    """Run an attempt in a transaction until it loses no race. Raises `Contended` (409) after twenty lost races.
 
     A failed attempt gives back its locks: to lock a further row while holding those behind it would break the order. The random
     pause grows with every attempt, so that fewer and fewer operations compete for the same objects.
@@ -297,7 +297,7 @@ async def _insert_and_resolve(
     resolved = Resolved.from_rows(*found)
     merged_types = {merged_type for _, merged_type in inserted if merged_type is not None}
     exclusive_types = {kind for kind, is_exclusive, _ in modes if is_exclusive}
-    # A created object that its key does not lead to has the name of one that was merged since the statement began.
+    # If a key does not resolve to the object just created for it, an object of that name was merged since the statement began.
     if not merged_types <= exclusive_types or not created <= resolved.holders:
         raise Changed
     if any(key not in resolved.of_key for key in wanted.new):
@@ -306,7 +306,7 @@ async def _insert_and_resolve(
 
 
 async def _is_still(tx: Queries, project_id: UUID, wanted: WantedLocks, resolved: Resolved) -> bool:
-    """A merge may have been undone before its object was locked."""
+    """False if a merge was undone before its object was locked."""
     if not resolved.goes_through_merges:
         return True
     return Resolved.from_rows(*await tx.together(_ask_for(project_id, wanted))) == resolved

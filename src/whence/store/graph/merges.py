@@ -1,7 +1,7 @@
 """Merges: a person says that two objects are one, and may undo that.
 
-Every claim keeps the object that its chunk named. A merge changes which object has the claim, an undo gives it back. That also
-holds for claims that came after the merge, and merges can be undone in any order.
+Every claim keeps the object that its chunk named. A merge changes which object has the claim; an undo restores it, also for claims added
+after the merge. Merges can be undone in any order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -77,7 +77,7 @@ SELECT m.project_id, m.dropped_id, m.space_id, m.embedding
 FROM kb.object_merges m
 WHERE m.project_id = %(project_id)s AND m.id = %(id)s AND m.space_id IS NOT NULL
 """
-# A merge that came back with its object has no vector: the row that held it was deleted.
+# A merge that was restored with its object has no vector, because the row that held it was deleted.
 PUT_VECTOR: LiteralString = """
 UPDATE kb.object_merges SET space_id = %(space_id)s, embedding = %(vector)s::halfvec
 WHERE project_id = %(project_id)s AND dropped_id = %(id)s AND embedding IS NULL
@@ -112,12 +112,12 @@ class Merges(Statements):
         offset: int,
         after: UUID | None = None,
     ) -> tuple[list[Merge], int]:
-        """The newest first; with `object_id`, the merges into that object."""
+        """Merges, newest first; with `object_id`, only merges into that object."""
         params = {"project_id": project_id, "object_id": object_id}
         return await self._queries.page(_MERGES, params, limit=limit, offset=offset, after=after)
 
     async def merge(self, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> Merge:
-        """The kept object gets all claims about the dropped one, and those that are still to come."""
+        """Gives the kept object all present and future claims about the dropped one."""
         if keep_id == drop_id:
             raise BadInput(
                 "An object cannot be merged with itself",
@@ -128,7 +128,7 @@ class Merges(Statements):
         )
 
     async def undo(self, project_id: UUID, merge_id: UUID) -> Merge:
-        """Both objects get back the claims that were made about them. An object without any claim left is deleted."""
+        """Gives both objects back the claims about them. Deletes an object without claims."""
         return await retry_races(self._queries, lambda tx: _undo(tx, project_id, merge_id))
 
     async def put_vectors(
@@ -147,7 +147,7 @@ async def _merge(tx: Queries, project_id: UUID, *, keep_id: UUID, drop_id: UUID)
     # The schema decides by the type which properties and relationships are allowed.
     if types[keep_id] != types[drop_id]:
         raise Conflict(
-            f"Only objects of one type can be one: these are {types[keep_id]} and {types[drop_id]}",
+            f"Only objects of the same type can be merged: these are {types[keep_id]} and {types[drop_id]}",
             details={"field": "dropId", "provided": types[drop_id], "expected": types[keep_id]},
         )
     params = {"project_id": project_id, "kept_id": keep_id, "dropped_id": drop_id}
@@ -166,7 +166,7 @@ async def _undo(tx: Queries, project_id: UUID, merge_id: UUID) -> Merge:
     merges = Merges(tx)
 
     async def kept(_queries: Queries) -> set[UUID]:
-        """The object that has the claims now: another merge may have moved them."""
+        """The object that now has the claims; another merge may have moved them."""
         return {(await merges.get(merge_id, project_id=project_id)).kept_id}
 
     await lock_in_order(tx, project_id, want_groups(project_id, kept))
@@ -176,7 +176,7 @@ async def _undo(tx: Queries, project_id: UUID, merge_id: UUID) -> Merge:
     await hide(tx, project_id, said)
     if not await tx.run(RESTORE, params):
         raise Conflict(
-            f"Another {merge.dropped_type} is called {merge.dropped_name} by now: the merge cannot be undone",
+            f"Another {merge.dropped_type} is now called {merge.dropped_name}: the merge cannot be undone",
             details={"merge_id": str(merge_id), "name": merge.dropped_name},
         )
     await tx.run(RESTORE_VECTOR, params)

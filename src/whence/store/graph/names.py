@@ -13,8 +13,8 @@ from whence.store.pool import Queries, uuids
 
 NAME = "name"
 
-# A locked chunk is about to be deleted and is skipped: its removal looks for another name itself. The name of a merged object is
-# used only if there is no other.
+# Skips locked chunks: they are about to be deleted, and their removal looks for another name itself. The name of a merged object is used
+# only if there is no other.
 UNNAMED: LiteralString = f"""
 SELECT p.object_id, p.said_of, coalesce(m.name, o.name), p.chunk_id, p.schema_number, p.extracted_at, c.text
 FROM kb.graph_objects o
@@ -31,7 +31,7 @@ FOR KEY SHARE OF c SKIP LOCKED
 
 
 def _select_ends(table: LiteralString) -> LiteralString:
-    """Both ends of the relationship claims that name one of the objects: a union, because OR would not use the indexes."""
+    """Both ends of the relationship claims with one of the objects as an end. A union, because OR would not use the indexes."""
     columns: LiteralString = "p.chunk_id, p.quote, p.start_offset, p.schema_number, p.extracted_at, p.id"
     return f"""
     SELECT p.said_source AS said, {columns} FROM {table} p

@@ -16,7 +16,7 @@ from whence.store.graph.set_values import is_set
 from whence.store.halfvec import HalfVector, halfvec
 from whence.store.pool import PagedQuery, Queries, Row, Statements, reader, uuids
 
-# A grounded claim comes before an ungrounded one, and a person's word before both: the value is ungrounded if it has neither.
+# A property is ungrounded if it has neither a grounded claim nor a value set by a person.
 UNGROUNDED: LiteralString = f"""ARRAY(
     SELECT DISTINCT u.property_name FROM kb.object_provenance u
     WHERE u.project_id = o.project_id AND u.object_id = o.id AND NOT u.is_grounded AND NOT EXISTS (
@@ -32,7 +32,7 @@ SELECT_ONE: LiteralString = f"""
 {_SELECT}
 WHERE o.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR o.project_id = %(project_id)s)
 """
-# An id from before a merge still leads to the object.
+# The id of a merged object resolves to the object it was merged into.
 SELECT_MERGED: LiteralString = f"""
 SELECT {COLUMNS} FROM kb.object_merges m
 JOIN kb.graph_objects o ON o.project_id = m.project_id AND o.id = m.object_id
@@ -42,8 +42,8 @@ SELECT_MANY: LiteralString = f"""
 {_SELECT}
 WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s) ORDER BY o.id
 """
-# The names come as one text, because the driver encodes arrays of a thousand elements slowly. No name contains a line break. In a
-# text, an alias that is no abbreviation must have its own spelling: "commission" is not the Commission.
+# The names come as one text, because the driver encodes arrays of a thousand elements slowly. No name contains a line break. If a text is
+# given, an alias that is not an abbreviation must occur in it with the same capitals: "commission" is not the Commission.
 SELECT_NAMED: LiteralString = f"""
 {_SELECT}
 WHERE o.project_id = %(project_id)s AND o.id IN (
@@ -55,7 +55,7 @@ WHERE o.project_id = %(project_id)s AND o.id IN (
       AND (NOT n.is_alias OR %(text)s::text IS NULL OR strpos(%(text)s, n.alias) > 0 OR n.alias ~ '[[:upper:]].*[[:upper:]]'))
 ORDER BY o.name_key = ANY(string_to_array(%(name_keys)s, E'\\n')) DESC, length(o.name_key) DESC, o.id LIMIT %(limit)s
 """
-# Many objects whose names differ only in the number are a numbered list ("step 1", "step 2"), not versions of one thing.
+# If many objects differ only in the number of their name ("step 1", "step 2"), they are a numbered list, not versions of one thing.
 SELECT_NUMBERED: LiteralString = f"""
 SELECT {COLUMNS} FROM (
     SELECT n.id, count(*) OVER (PARTITION BY regexp_replace(n.name_key, ' v?[0-9][0-9.]*$', '')) AS alike
@@ -152,7 +152,7 @@ WHERE w.subject_id = %(object_id)s AND (%(project_id)s::uuid IS NULL OR w.projec
 async def read_batches(
     queries: Queries, after: LiteralString, project_id: UUID, read: Callable[[Row], T]
 ) -> AsyncIterator[T]:
-    """All of a project, ordered by id, in batches of a thousand."""
+    """All items of a project, ordered by id, in batches of a thousand."""
     last = _LOWEST
     while found := await queries.all(after, {"project_id": project_id, "after": last, "limit": _BATCH}):
         for row in found:
@@ -170,7 +170,7 @@ async def put_each_vector(
     space_id: UUID,
     vectors: Mapping[UUID, Sequence[float]],
 ) -> None:
-    """One statement for each, because the driver sends single vectors without conversion; by id, as everywhere."""
+    """One statement per vector, because the driver sends single vectors without conversion. Ordered by id, the order of all locks."""
     common = {"project_id": project_id, "space_id": space_id}
     async with queries.joined() as tx:
         await tx.together(
@@ -183,7 +183,7 @@ async def put_each_vector(
 
 class Objects(Statements):
     async def get(self, object_id: UUID, *, project_id: UUID | None = None) -> GraphObject:
-        """The id of a merged object leads to the object it was merged into."""
+        """The object, also by the id of an object that was merged into it."""
         params = {"id": object_id, "project_id": project_id}
         row = await self._queries.one(SELECT_ONE, params) or await self._queries.one(SELECT_MERGED, params)
         if row is None:
@@ -191,7 +191,7 @@ class Objects(Statements):
         return object_of(row)
 
     async def project_of(self, object_id: UUID, *, project_id: UUID | None = None) -> UUID:
-        """The project of an object that was corrected and may be gone."""
+        """The project of an object, also of a deleted one with corrections."""
         found: UUID | None = await self._queries.value(
             PROJECT_OF, {"object_id": object_id, "project_id": project_id}
         )
@@ -200,21 +200,21 @@ class Objects(Statements):
         return found
 
     async def many(self, project_id: UUID, ids: Iterable[UUID]) -> list[GraphObject]:
-        """The existing ones, ordered by id."""
+        """The existing objects among `ids`, ordered by id."""
         rows = await self._queries.all(SELECT_MANY, {"project_id": project_id, "ids": list(ids)})
         return [object_of(row) for row in rows]
 
     async def lock(self, project_id: UUID, ids: Collection[UUID]) -> list[GraphObject]:
-        """Locks the existing ones until the transaction ends; returns them as they are now."""
+        """Locks the existing objects until the transaction ends and returns them as they are then."""
         await lock_in_order(self._queries, project_id, WantedLocks(objects=find_these(*ids)))
         return await self.many(project_id, ids)
 
     async def named(
         self, project_id: UUID, name_keys: Iterable[str], *, text: str | None = None, limit: int = 100
     ) -> list[GraphObject]:
-        """Objects with one of these normalised names, their own first, then aliases and those of merged objects; long names first.
+        """Objects with one of these normalised names or aliases, or with a merged object of that name; own names first, then long first.
 
-        `text` is where the names come from.
+        `text` contains the names.
         """
         keys = storable("\n".join(name_keys))
         params = {"project_id": project_id, "name_keys": keys, "text": storable(text), "limit": limit}
@@ -254,7 +254,9 @@ class Objects(Statements):
         sort: ObjectOrder = "created",
         descending: bool = False,
     ) -> tuple[list[GraphObject], int]:
-        """`name` matches any part of a name or alias. `after` needs the order of ids, which `created` is. Of `ids`, those of merged objects lead to the objects they were merged into."""
+        """`name` matches any part of a name or alias. `after` needs the sort `created`, the order of ids. Ids of merged objects in `ids`
+        resolve to the objects they were merged into.
+        """
         params = {
             "project_id": project_id,
             "type": object_type,
@@ -311,11 +313,11 @@ class Objects(Statements):
     async def put_vectors(
         self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
     ) -> None:
-        """Objects that no longer exist are skipped. The others must be locked: a new vector's foreign key locks its object."""
+        """Stores vectors of locked objects: a new vector's foreign key locks its object. Skips objects that no longer exist."""
         await put_each_vector(self._queries, PUT_VECTOR, project_id, space_id, vectors)
 
     async def forget_vectors(self, project_id: UUID, ids: Collection[UUID]) -> None:
-        """The objects must be embedded again."""
+        """Deletes the objects' vectors, so that they are embedded again."""
         if ids:
             await self._queries.run(FORGET_VECTORS, {"project_id": project_id, "ids": uuids(sorted(ids))})
 

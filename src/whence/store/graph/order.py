@@ -1,9 +1,9 @@
 """The order of claims, and the values that follow from it. One definition for every query.
 
 A claim is as new as its document: by the document's own date if it has one, else by the time of its version. Within a document the
-later chunk is newer. When a chunk was read does not count. A grounded claim comes before an ungrounded one.
+later chunk is newer. The time of the extraction does not matter. A grounded claim comes before an ungrounded one.
 
-A property has the value of its newest claim. A list has the elements of all its claims, the oldest first and equal ones once, unless
+A property has the value of its newest claim. A list has the elements of all its claims, oldest first and without duplicates, unless
 the schema says that it is replaced (`kb.replaced_lists`). Properties of relationships work the same way.
 
 Of two claims of one chunk about merged objects the older is hidden (`claim_moves`); the elements of a hidden list count all the same.
@@ -20,13 +20,13 @@ JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = c.document_id"""
 
 HIDDEN: LiteralString = """h.id, h.said_of, h.chunk_id, h.property_name, h.value, h.operation, h.schema_number, h.quote, h.start_offset,
            h.end_offset, h.elements, h.is_grounded, h.extracted_at"""
-"""The columns of a claim that hidden and shown ones have."""
+"""The columns that hidden and shown claims have in common."""
 
 
 def with_hidden_lists(
     shown: LiteralString = "kb.object_provenance", more: LiteralString = ""
 ) -> LiteralString:
-    """A table of shown claims, with the hidden lists that the same chunks state of merged objects. `more`: further columns of it."""
+    """A table of shown claims and of the hidden lists that the same chunks claim for merged objects. `more`: further columns."""
     return f"""(
     SELECT h.project_id, h.object_id, {HIDDEN}{more} FROM {shown} h
     UNION ALL

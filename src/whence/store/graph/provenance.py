@@ -14,7 +14,7 @@ from whence.store.graph.rejected_claims import rejects_claim
 from whence.store.graph.set_values import corrected_keys_of, is_set, keys_of, set_values_of
 from whence.store.pool import PagedQuery, Row, Statements, part_of, reader, uuids
 
-# The page that the quote begins on: the last page with text that begins before it. Without a quote, the first page of the chunk.
+# The page on which the quote begins: the last page with text that begins before it. Without a quote, the chunk's first page.
 PLACE: LiteralString = f"""
        c.id, c.chunk_index, d.id, d.name, coalesce((
            SELECT (page ->> 0)::integer FROM jsonb_array_elements(d.page_map) page
@@ -30,7 +30,7 @@ PLACE: LiteralString = f"""
 def current(objects: LiteralString) -> LiteralString:
     """Selects `id` and `place` of the current claims about some objects, given as a condition on `p`; the newest has place 1.
 
-    Of names, claims about the object itself come before those about merged objects, and claims with a quote before those without.
+    For names, claims about the object itself come before those about merged objects, then claims with a quote.
     """
     source: LiteralString = f"FROM kb.object_provenance p {JOIN_DOCUMENT}"
     lists: LiteralString = f"FROM {with_hidden_lists()} p {JOIN_DOCUMENT}"
@@ -51,7 +51,7 @@ CLAIM: LiteralString = """
 
 
 def is_current(objects: LiteralString) -> LiteralString:
-    """Whether the claim `p` is current. `objects` is a condition that all claims meet which it is compared with."""
+    """Whether the claim `p` is current. `objects` is a condition on the claims that it is compared with."""
     return f"NOT {is_set('p.object_id', 'p.property_name')} AND p.id IN (SELECT e.id FROM ({current(objects)}) e)"
 
 
@@ -61,7 +61,7 @@ IS_CURRENT: LiteralString = is_current(
     "p.object_id = claimed.object_id AND p.property_name = claimed.property_name"
 )
 
-# With documents, only claims of their chunks.
+# With `document_ids`, only claims of their chunks.
 _WITHIN: LiteralString = "(%(document_ids)s::uuid[] IS NULL OR d.id = ANY(%(document_ids)s::uuid[]))"
 
 # Shown claims, hidden lists of merged objects, and hidden claims that the same chunk made under another name of the property.
@@ -103,7 +103,7 @@ ORDER BY p.property_name, p.extracted_at DESC, p.id DESC
 """
 _TIE: LiteralString = """p.id, p.relationship_id, p.properties, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
        p.is_grounded, p.extracted_at,"""
-# The newest of each relationship, a grounded one first.
+# The newest claim of each relationship, grounded ones first.
 CURRENT_OF_RELATIONSHIP: LiteralString = f"""
 SELECT {_TIE} {PLACE}
 FROM (SELECT DISTINCT ON (p.relationship_id) p.* FROM kb.relationship_provenance p {JOIN_DOCUMENT}
@@ -186,9 +186,9 @@ class Mention:
 
     place: Place
     property_names: tuple[str, ...]
-    """Properties it makes claims about."""
+    """Properties that the chunk makes claims about."""
     schema_number: int
-    """The newest schema of its claims."""
+    """The newest schema version of its claims."""
 
 
 Event = dict[str, Any]
@@ -281,9 +281,9 @@ class Provenance(Statements):
         offset: int,
         after: UUID | None = None,
     ) -> tuple[list[Claim], int]:
-        """All claims about it or one of its properties, also those that are not current; the newest first.
+        """All claims about the object or one property, current or not, newest first.
 
-        Before them come the values that a person set, and the claims that a person rejected.
+        Values that a person set and claims that a person rejected come first.
         """
         params = {"project_id": project_id, "object_id": object_id, "property_name": property_name}
         values = await self._set_values(project_id, [object_id], property_name)
@@ -310,7 +310,7 @@ class Provenance(Statements):
         offset: int,
         after: UUID | None = None,
     ) -> tuple[list[tuple[Claim | RelationshipClaim, bool]], int]:
-        """The claims of a chunk or a document in reading order, each with whether it is current."""
+        """The claims of a chunk or a document in reading order, each marked as current or not."""
         params = {
             "project_id": project_id,
             "id": ident,
@@ -358,14 +358,14 @@ class Provenance(Statements):
     async def history(
         self, project_id: UUID, object_id: UUID, *, limit: int, offset: int, after: UUID | None = None
     ) -> tuple[list[Event], int]:
-        """Claims about it, also rejected ones, merges into it, and corrections of it, the oldest first. The object may be gone."""
+        """The object's claims, also rejected ones, merges and corrections, oldest first. The object may be deleted."""
         params = {"project_id": project_id, "object_id": object_id}
         return await self._queries.page(_HISTORY, params, limit=limit, offset=offset, after=after)
 
     async def chunks_of_object(
         self, project_id: UUID, object_id: UUID, *, limit: int, offset: int, after: UUID | None = None
     ) -> tuple[list[Mention], int]:
-        """Document by document, in reading order."""
+        """Chunks that mention the object, by document and in reading order."""
         params = {"project_id": project_id, "object_id": object_id}
         return await self._queries.page(_MENTIONS, params, limit=limit, offset=offset, after=after)
 
@@ -379,14 +379,14 @@ class Provenance(Statements):
     async def older(
         self, project_id: UUID, schema_number: int, *, limit: int, offset: int
     ) -> tuple[list[Claim], int]:
-        """Claims of schemas older than this one, of chunks that were not read since."""
+        """Claims of older schemas, from chunks that were not read since."""
         params = {"project_id": project_id, "schema_number": schema_number}
         return await self._queries.page(_OLDER, params, limit=limit, offset=offset)
 
     async def of_relationships(
         self, project_id: UUID, relationship_ids: Iterable[UUID], *, limit: int, offset: int
     ) -> tuple[list[RelationshipClaim], int]:
-        """The newest first."""
+        """Claims of the relationships, newest first."""
         params = {"project_id": project_id, "ids": list(relationship_ids)}
         return await self._queries.page(_OF_RELATIONSHIP, params, limit=limit, offset=offset)
 
@@ -397,7 +397,7 @@ class Provenance(Statements):
         *,
         document_ids: Sequence[UUID] | None = None,
     ) -> list[RelationshipClaim]:
-        """The newest claim of each, a grounded one first; with `document_ids` of those documents."""
+        """The newest claim of each relationship, grounded ones first; with `document_ids`, from those documents."""
         within = None if document_ids is None else uuids(document_ids)
         params = {"project_id": project_id, "ids": list(relationship_ids), "document_ids": within}
         rows = await self._queries.all(CURRENT_OF_RELATIONSHIP, params)

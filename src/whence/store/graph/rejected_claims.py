@@ -1,8 +1,8 @@
-"""Claims that a person rejected. They are out of the graph until the rejection is undone.
+"""Claims that a person rejected. They are not in the graph until the rejection is undone.
 
-A rejection concerns texts, not chunks (`kb.rejected_texts`): the same words in another chunk or another document are rejected,
-too, and other words are not. A rejected claim moves to `kb.rejected_claims` or `kb.rejected_relationship_claims`, which know its
-object by type and name. New claims of a rejected text go there directly.
+A rejection applies to texts, not to chunks (`kb.rejected_texts`): the same text in another chunk or document is rejected, too; other text
+is not. A rejected claim moves to `kb.rejected_claims` or `kb.rejected_relationship_claims`, which know its object by type and name. New
+claims of a rejected text go there directly.
 """
 
 import json
@@ -35,32 +35,34 @@ from whence.store.pool import Queries, records
 
 REASON = "rejected_by_person"
 _MOST = 20
-"""Rejections that a reading keeps."""
+"""Maximum number of rejections stored with a reading."""
 _NOBODY = UUID(int=0)
 
-# Every object and merged object by its id.
+# Type and name of every object and merged object, by id.
 KEYS: LiteralString = """(
     SELECT o.id, o.type, o.name, o.name_key FROM kb.graph_objects o WHERE o.project_id = %(project_id)s
     UNION ALL
     SELECT m.dropped_id, m.type, m.name, m.name_key FROM kb.object_merges m WHERE m.project_id = %(project_id)s)"""
 
 
-def _plain(value: LiteralString) -> LiteralString:
+def _normalise(value: LiteralString) -> LiteralString:
     return rf"lower(regexp_replace({value}::text, '\s', '', 'g'))"
 
 
 def rejects_claim(key: LiteralString, claim: LiteralString) -> LiteralString:
-    """Whether the text `t` rejects a claim of the chunk `c`. Values are compared without case and white space; of a list, any elements."""
+    """Whether the rejected text `t` applies to a claim of the chunk `c`. Values are compared without case and white space. A list matches
+    if any element does.
+    """
     return f"""t.project_id = %(project_id)s AND t.content_hash = c.content_hash
           AND (t.type, t.name_key) = ({key}.type, {key}.name_key) AND t.relationship_type IS NULL
           AND (t.property_name IS NULL OR (t.property_name = {claim}.property_name
-               AND (t.value IS NULL OR {_plain("t.value")} = {_plain(f"{claim}.value")}
+               AND (t.value IS NULL OR {_normalise("t.value")} = {_normalise(f"{claim}.value")}
                     OR (jsonb_typeof(t.value) = 'array'
-                        AND {_plain("t.value")}::jsonb @> {_plain(f"{claim}.value")}::jsonb))))"""
+                        AND {_normalise("t.value")}::jsonb @> {_normalise(f"{claim}.value")}::jsonb))))"""
 
 
 def _rejects_tie(source: LiteralString, target: LiteralString, kind: LiteralString) -> LiteralString:
-    """The same for a relationship. `source` and `target` are pairs of a type and a name."""
+    """Like `rejects_claim`, for a relationship. `source` and `target` are pairs of a type and a name."""
     return f"""t.project_id = %(project_id)s AND t.content_hash = c.content_hash AND (
             (t.property_name IS NULL AND t.relationship_type IS NULL AND (t.type, t.name_key) IN (({source}), ({target})))
             OR (t.relationship_type = {kind} AND (t.type, t.name_key) = ({source})
@@ -94,18 +96,18 @@ INSERT INTO kb.rejected_relationship_claims ({TIE_COLUMNS}, {_TIE_KEYS}) SELECT 
 """
 
 
-def _freed(match: LiteralString) -> LiteralString:
-    """Rejected by the undone curation, and by no other."""
+def _match_freed(match: LiteralString) -> LiteralString:
+    """Claims rejected by the undone correction and by no other."""
     return f"""c.project_id = %(project_id)s AND c.id = r.chunk_id
       AND EXISTS (SELECT FROM kb.rejected_texts t WHERE t.curation_id = %(curation_id)s AND {match})
       AND NOT EXISTS (SELECT FROM kb.rejected_texts t WHERE t.is_active AND {match})"""
 
 
-_FREED_CLAIM: LiteralString = _freed(rejects_claim("r", "r"))
-_FREED_TIE: LiteralString = _freed(
+_FREED_CLAIM: LiteralString = _match_freed(rejects_claim("r", "r"))
+_FREED_TIE: LiteralString = _match_freed(
     _rejects_tie("r.source_type, r.source_key", "r.target_type, r.target_key", "r.type")
 )
-# An undo restores the objects by type and name, and the chunks of the claims.
+# Returns the type and name of the objects to restore, and the chunks of their claims.
 FREED: LiteralString = f"""
 SELECT r.type, r.name_key, r.name, r.chunk_id FROM kb.rejected_claims r, kb.chunks c
 WHERE r.project_id = %(project_id)s AND {_FREED_CLAIM}
@@ -138,7 +140,7 @@ INSERT INTO kb.rejected_texts (project_id, id, curation_id, content_hash, type, 
                                relationship_type, target_type, target_key)
 SELECT %(project_id)s, gen_random_uuid(), %(curation_id)s, t.*
 FROM (SELECT c.content_hash, k.type, k.name_key, max(h.schema_number) AS schema_number,"""
-# Rejected under every name of the object: the next reading may use another.
+# Rejects the texts under every name of the object, because the next extraction may use another name.
 _FROM_CLAIMS: LiteralString = f"""
       FROM kb.hidden_claims h
       JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = h.chunk_id
@@ -163,7 +165,7 @@ TEXTS_OF_RELATIONSHIP: LiteralString = f"""{_TEXTS} NULL::text, NULL::jsonb, h.t
         AND h.said_source = ANY(%(sources)s::uuid[]) AND h.said_target = ANY(%(targets)s::uuid[])
       GROUP BY 1, 2, 3, h.type, e.type, e.name_key) t"""
 
-# Objects of the rejected texts, for a rejection that counts again.
+# Objects of the rejected texts, for a rejection that takes effect again.
 OBJECTS_OF_TEXTS: LiteralString = """
 WITH named AS (
     SELECT t.type, t.name_key FROM kb.rejected_texts t
@@ -178,7 +180,7 @@ UNION
 SELECT m.object_id FROM named n
 JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.type = n.type AND m.name_key = n.name_key
 """
-# Locked, so that no rejection of this text is undone meanwhile.
+# Locks the rejections of this text, so that none is undone meanwhile.
 ACTIVE: LiteralString = """
 SELECT t.id FROM kb.chunks c
 JOIN kb.rejected_texts t ON t.project_id = %(project_id)s AND t.content_hash = c.content_hash
@@ -187,7 +189,7 @@ ORDER BY t.id FOR KEY SHARE OF c FOR SHARE OF t
 """
 _SAME_CLAIM: LiteralString = """r.project_id = %(project_id)s AND r.chunk_id = f.chunk_id AND r.type = f.type AND r.name_key = f.name_key
       AND r.property_name = f.property_name"""
-# Of the found claims, those of a rejected text. They replace those of an earlier reading, unless these say the same.
+# Stores found claims of a rejected text. They replace those of an earlier reading, unless these are equal.
 WITHHOLD_CLAIMS: LiteralString = f"""
 WITH found AS (
     SELECT g.*, %(project_id)s::uuid AS project_id, %(chunk_id)s::uuid AS chunk_id, %(schema_number)s::integer AS schema_number,
@@ -260,9 +262,9 @@ async def active(tx: Queries, extraction: ChunkExtraction) -> list[UUID]:
 
 
 async def withhold(tx: Queries, extraction: ChunkExtraction) -> ChunkExtraction:
-    """Takes out the findings that a person rejected, and adds them to the rejections of the reading.
+    """Removes the findings that a person rejected and adds them to the rejections of the reading.
 
-    The other findings keep their places: a rejected object has neither id nor key, a rejected relationship no ends.
+    The lists keep their length: a rejected object is left without id and key, a rejected relationship without ends.
     """
     source = {
         name: getattr(extraction, name)
@@ -280,7 +282,7 @@ async def withhold(tx: Queries, extraction: ChunkExtraction) -> ChunkExtraction:
     return replace(
         extraction,
         objects=tuple(
-            _without(item, {name for at, name in gone if at == place})
+            _drop_rejected(item, {name for at, name in gone if at == place})
             for place, item in enumerate(extraction.objects)
         ),
         relationships=tuple(
@@ -317,7 +319,7 @@ def _encode_tie(place: int, tie: FoundRelationship) -> dict[str, Any]:
     return {"place": place, "type": storable(tie.type), **encode_tie(tie), **ends}
 
 
-def _without(item: FoundObject, gone: set[str]) -> FoundObject:
+def _drop_rejected(item: FoundObject, gone: set[str]) -> FoundObject:
     """A claim of the name is rejected only together with all others."""
     if not gone:
         return item

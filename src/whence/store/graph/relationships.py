@@ -1,4 +1,4 @@
-"""Relationships, and small parts of the graph to be displayed or to be shown to a model."""
+"""Relationships, and small parts of the graph for display or for a prompt."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
@@ -75,7 +75,7 @@ WHERE r.project_id = %(project_id)s AND r.id > %(after)s ORDER BY r.id LIMIT %(l
 
 MAX_DEPTH = 3
 _EDGES_FOR_NODE = 4
-"""Maximum number of relationships in a view, for each object in it."""
+"""Maximum number of relationships in a view, per object."""
 
 
 _relationship_of = reader(Relationship)
@@ -111,12 +111,12 @@ class Relationships(Statements):
             "document_id": document_id,
         }
         where = _FILTERED + (_OF_OBJECT if object_id else "") + (_OF_DOCUMENT if document_id else "")
-        counted = f"FROM kb.relationships r {where}"  # every relationship has both ends
+        counted = f"FROM kb.relationships r {where}"  # foreign keys guarantee that both ends exist
         listing = PagedQuery(_relationship_of, _COLUMNS, _FROM + where, "r.id", counted, "r.id > %(after)s")
         return await self._queries.page(listing, params, limit=limit, offset=offset, after=after)
 
     async def many(self, project_id: UUID, ids: Iterable[UUID]) -> list[Relationship]:
-        """The existing ones, in any order."""
+        """The existing relationships among the ids, in any order."""
         params = {"project_id": project_id, "ids": list(ids)}
         return [_relationship_of(row) for row in await self._queries.all(SELECT_MANY, params)]
 
@@ -128,7 +128,7 @@ class Relationships(Statements):
         document_ids: Sequence[UUID] | None = None,
         limit: int,
     ) -> list[Relationship]:
-        """Relationships with at least one end among the objects; with `document_ids`, those that these documents state."""
+        """Relationships with at least one end among the objects; with `document_ids`, only those claimed in these documents."""
         within = None if document_ids is None else uuids(document_ids)
         params = {"project_id": project_id, "ids": list(object_ids), "document_ids": within, "limit": limit}
         return [_relationship_of(row) for row in await self._queries.all(AROUND, params)]
@@ -156,21 +156,21 @@ class Subgraph:
     """The objects that the search started from."""
     objects: tuple[GraphObject, ...]
     relationships: tuple[Relationship, ...]
-    """Only relationships with both ends among the objects."""
+    """Relationships with both ends among the objects."""
     truncated: bool
-    """Objects or relationships were left out."""
+    """True if objects or relationships were left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """A large part of the graph to be drawn."""
+    """A large part of the graph, reduced to the fields needed to draw it."""
 
     objects: list[Row]
     """Id, type and name."""
     lines: list[Row]
     """The ids of both ends."""
     total: int
-    """Objects that match."""
+    """Number of objects that match."""
 
 
 class Views:

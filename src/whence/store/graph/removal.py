@@ -1,8 +1,8 @@
 """Removes the claims of deleted chunks, and the objects and relationships that have no others.
 
 An object that is deleted by the update of a document leaves a tombstone, in case the new version mentions it again. The tombstone
-belongs to the document and is deleted with it. When any document names the object again, it comes back with its id and with
-everything a person had merged into it. `locks.INSERT` does that where it creates objects.
+belongs to the document and is deleted with it. When any document names the object again, it is restored with its id and with everything a
+person had merged into it. `locks.INSERT` does this when it creates objects.
 """
 
 from collections.abc import Sequence
@@ -58,9 +58,9 @@ WHERE project_id = %(project_id)s AND chunk_id = ANY(%(ids)s::uuid[])
 """
 
 MOST_REMEMBERED = 10_000
-"""Maximum number of tombstones of one document, which may be updated every hour. The oldest are dropped first."""
+"""Maximum number of tombstones per document, because a document may be updated every hour. The oldest are dropped first."""
 
-# For locked objects without claims. Two may have the same name if a type was renamed in between; the later one is kept.
+# Creates tombstones for locked objects without claims. Two may have the same name if a type was renamed in between; keeps the later one.
 REMEMBER: LiteralString = """
 WITH unclaimed AS (
     SELECT o.id, o.type, o.name, o.name_key, o.created_at, s.schema_number
@@ -121,7 +121,7 @@ UNION
 SELECT n.id FROM older
 JOIN kb.remembered_objects n ON n.project_id = %(project_id)s AND n.type = %(new_type)s AND n.name_key = older.name_key
 """
-# A tombstone with a namesake of the new type becomes that one, as objects do. The tombstones merged into it follow.
+# A tombstone with a namesake of the new type is united with it, as objects are, together with the tombstones merged into it.
 UNITE_TOMBSTONES: LiteralString = f"""
 WITH met AS (
     DELETE FROM kb.remembered_objects g USING kb.remembered_objects n {_OLDER}
@@ -147,14 +147,15 @@ class ClaimRemoval(Statements):
     async def replaced(
         self, project_id: UUID, document_id: UUID, ids: Sequence[UUID], *, kept: Sequence[UUID] = ()
     ) -> None:
-        """Chunks that the new version of their document no longer has. It may mention the same objects in other words.
+        """Removes the claims of chunks that are not in the document's new version. Their objects leave tombstones, because the new version
+        may mention them in other words.
 
-        Also locks the objects of the `kept` chunks, for `reorder` once the document is replaced.
+        Also locks the objects of the `kept` chunks, for `reorder`.
         """
         await self._withdraw(project_id, find_these(*ids), remembered_by=document_id, kept=kept)
 
     async def reorder(self, project_id: UUID, chunks: Find) -> None:
-        """Settles the objects that the chunks mention, after their document got another date or they another place in it."""
+        """Recomputes the objects that the chunks mention, after their document's date or their place in it has changed."""
 
         async def attempt(tx: Queries) -> None:
             find = partial(_find_mentioned, project_id, chunks)
@@ -186,7 +187,7 @@ class ClaimRemoval(Statements):
         remembered_by: UUID | None = None,
         kept: Sequence[UUID] = (),
     ) -> None:
-        """With `remembered_by`, objects that lose their last claim leave a tombstone with that document."""
+        """With `remembered_by`, objects that lose their last claim leave a tombstone that belongs to that document."""
         find_mentioned = partial(_find_mentioned, project_id, removed)
 
         async def find_all(tx: Queries) -> set[UUID]:

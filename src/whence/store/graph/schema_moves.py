@@ -79,7 +79,7 @@ WHERE h.project_id = %(project_id)s AND h.type = %(type)s AND h.schema_number < 
 _OLDER_TIES: LiteralString = """
 WHERE h.project_id = %(project_id)s AND h.said_source = ANY(%(said)s::uuid[]) AND h.type = %(type)s
   AND h.schema_number < %(before)s"""
-# A property that is there under its old and its new name keeps both: nothing is lost.
+# If a relationship has the property under its old and its new name, it keeps both, so that nothing is lost.
 CHANGE_TIES: LiteralString = f"""
 UPDATE kb.hidden_relationship_claims h
 SET type = %(new_type)s, schema_number = %(schema_number)s, properties = (
@@ -145,7 +145,7 @@ class PropertyMove:
     """
 
     type: str
-    """The type of objects that has it, by its older name."""
+    """The object type that has the property, by its older name."""
     name: str
     new_name: str | None = None
 
@@ -156,11 +156,11 @@ class RelationshipMove:
 
     type: str
     new_type: str | None = None
-    """The same as `type` if only its properties change."""
+    """Equal to `type` if only properties change."""
     renamed: Mapping[str, str] = field(default_factory=dict)
-    """Old names of its properties to new ones."""
+    """Maps old names of properties to new ones."""
     removed: Sequence[str] = ()
-    """Properties that it has no more."""
+    """Removed properties."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +174,7 @@ class TypeMove:
     type: str
     new_type: str | None = None
     again: int | None = None
-    """A later schema that has a type of the old name: objects with claims since then are not renamed."""
+    """A later schema that has a type of the old name again. Objects with claims since that schema are not renamed."""
 
 
 Move: TypeAlias = PropertyMove | RelationshipMove | TypeMove
@@ -182,14 +182,14 @@ Move: TypeAlias = PropertyMove | RelationshipMove | TypeMove
 
 class SchemaMoves(Statements):
     async def apply(self, project_id: UUID, move: Move, *, schema_number: int) -> int:
-        """Applies a move of this schema to the claims of older ones; returns the number of objects it concerned."""
+        """Applies a move of this schema to the claims of older schemas. Returns the number of objects concerned."""
         params = {"project_id": project_id, "schema_number": schema_number, **asdict(move)}
         if isinstance(move, TypeMove) and move.new_type:
             return await self._rename_type(params)
         return await self._retry(partial(_edit_claims, _edit_for(move, schema_number), params))
 
     async def count_as_read(self, read: ChunkExtraction, *, since: int) -> None:
-        """Gives the chunk's claims since the schema `since` the schema number of `read`, and records `read` in the ledger."""
+        """Sets the schema number of `read` on the chunk's claims since the schema `since`, and records `read` in the ledger."""
         params = {"project_id": read.project_id, "chunk_id": read.chunk_id}
         mentioned = {"project_id": read.project_id, "ids": uuids([read.chunk_id])}
         wanted = WantedLocks(

@@ -1,7 +1,7 @@
-"""Values that a person set. They count before all claims of chunks, also after a merge, and until they are undone.
+"""Values that a person set. They take precedence over all claims of chunks, also after a merge, until they are undone.
 
-Of several words about a property the latest counts: a later value, or a later rejection of the property or the object. A rejection
-of an object also concerns the values of those that were merged with it by then.
+The latest correction of a property counts: a later value, or a later rejection of the property or the object. The rejection of an object
+also covers the values of objects that were merged with it before.
 """
 
 from typing import LiteralString
@@ -10,7 +10,7 @@ PROJECT: LiteralString = "%(project_id)s"
 
 
 def keys_of(object_id: LiteralString, project: LiteralString = PROJECT) -> LiteralString:
-    """The types and names that lead to an object: its own, and those of objects merged into it, each with the time since when.
+    """The types and names of an object: its own and those of objects merged into it, each with the time of the merge.
 
     The aliases must differ from those of every query that uses it: `object_id` and `project` belong to the outer query.
     """
@@ -23,7 +23,7 @@ def keys_of(object_id: LiteralString, project: LiteralString = PROJECT) -> Liter
 
 
 def corrected_keys_of(object_id: LiteralString) -> LiteralString:
-    """The same without the times. The names of an object that is gone are those of its corrections."""
+    """Like `keys_of`, without the times. For a deleted object, the names in its corrections."""
     return f"""(
     SELECT n.type, n.name_key FROM ({keys_of(object_id)}) n
     UNION
@@ -33,7 +33,7 @@ def corrected_keys_of(object_id: LiteralString) -> LiteralString:
 
 
 def is_replaced(keys: LiteralString) -> LiteralString:
-    """Whether a later word counts, for an alias `w` of `kb.curations` that is a value set by a person. `keys` are those of its object."""
+    """Whether a later correction replaces `w`, a row of `kb.curations` that sets a value. `keys` are the keys of its object."""
     return f"""EXISTS (
     SELECT FROM ({keys}) own, ({keys}) other
     JOIN kb.curations l ON l.type = other.type AND l.name_key = other.name_key

@@ -1,4 +1,4 @@
-"""Suggests merges: pairs of objects of one type whose names are alike, or whose vectors and neighbours are."""
+"""Suggests merges: pairs of objects of one type with similar names, or with similar vectors and common neighbours."""
 
 import asyncio
 import math
@@ -14,10 +14,10 @@ from whence.store.pool import Row, Statements, part_of, uuids
 from whence.text.similar_names import similar_names
 
 _MOST_OBJECTS = 50_000
-"""Only the newest objects of a larger project are compared."""
+"""Maximum number of objects to compare: the newest ones of the project."""
 _SIMILARITY = 0.7
 _MOST_NEIGHBOURS = 20
-"""An object with more relationships of one kind says nothing about two that share it."""
+"""A neighbour with more relationships of one kind than this is no evidence for two objects that share it."""
 
 NAMES: LiteralString = """
 SELECT o.id, o.type, o.name, o.name_key FROM kb.graph_objects o
@@ -82,7 +82,7 @@ class MergeSuggestion:
     reasons: dict[str, float]
     """`initials`, `containment`, `spelling` or `neighbours`, each with its score from 0 to 1."""
     keep: SuggestedObject
-    """The object with more claims, else the longer name, else the older."""
+    """The object to keep: the one with more claims, else the longer name, else the older one."""
     drop: SuggestedObject
 
 
@@ -102,60 +102,60 @@ class Suggestions(Statements):
         offset: int,
         after: UUID | None = None,
     ) -> tuple[list[MergeSuggestion], int]:
-        """The best first: those that were not dismissed, or only the dismissed."""
-        pairs = await self._pairs(project_id, object_type)
+        """Suggestions, best first: the open ones, or only the dismissed ones."""
+        pairs = await self._find_pairs(project_id, object_type)
         known = set(await self._queries.all(DISMISSED, {"project_id": project_id}))
         wanted = [
             (pair, reasons)
             for pair, reasons in pairs
-            if (_key(pair) in known) == dismissed
+            if (_key_of(pair) in known) == dismissed
             and (object_id is None or object_id in {one[0] for one in pair})
         ]
         shown = part_of(
-            wanted, lambda one: _ident(project_id, one[0]), limit=limit, offset=offset, after=after
+            wanted, lambda one: _derive_id(project_id, one[0]), limit=limit, offset=offset, after=after
         )
-        return await self._described(project_id, shown), len(wanted)
+        return await self._describe(project_id, shown), len(wanted)
 
     async def get(self, project_id: UUID, suggestion_id: UUID) -> MergeSuggestion:
-        """Also a dismissed one."""
-        for pair, reasons in await self._pairs(project_id):
-            if _ident(project_id, pair) == suggestion_id:
-                return (await self._described(project_id, [(pair, reasons)]))[0]
+        """A suggestion, dismissed or not."""
+        for pair, reasons in await self._find_pairs(project_id):
+            if _derive_id(project_id, pair) == suggestion_id:
+                return (await self._describe(project_id, [(pair, reasons)]))[0]
         raise SuggestionNotFound(details={"suggestion_id": str(suggestion_id)})
 
     async def dismiss(self, project_id: UUID, suggestion: MergeSuggestion) -> None:
-        """The two names are not suggested again, even if their objects are extracted anew."""
-        await self._queries.run(DISMISS, {**_names(project_id, suggestion), "now": now()})
+        """Hides a suggestion for good: the names are not suggested again, even if their objects are extracted anew."""
+        await self._queries.run(DISMISS, {**_encode_names(project_id, suggestion), "now": now()})
 
     async def restore(self, project_id: UUID, suggestion: MergeSuggestion) -> None:
         """Undoes the dismissal. Raises `Conflict` if there is none."""
-        if not await self._queries.run(RESTORE, _names(project_id, suggestion)):
+        if not await self._queries.run(RESTORE, _encode_names(project_id, suggestion)):
             raise Conflict("The suggestion is not dismissed", details={"suggestion_id": str(suggestion.id)})
 
-    async def _pairs(
+    async def _find_pairs(
         self, project_id: UUID, object_type: str | None = None
     ) -> list[tuple[Pair, dict[str, float]]]:
         params: dict[str, Any] = {"project_id": project_id, "type": object_type, "limit": _MOST_OBJECTS}
         rows = await self._queries.all(NAMES, params)
         params |= {"most": _MOST_NEIGHBOURS, "similarity": _SIMILARITY}
         sharing = await self._queries.all(SHARING, params)
-        return await asyncio.to_thread(_ranked, rows, sharing)
+        return await asyncio.to_thread(_rank_pairs, rows, sharing)
 
-    async def _described(
+    async def _describe(
         self, project_id: UUID, pairs: Sequence[tuple[Pair, dict[str, float]]]
     ) -> list[MergeSuggestion]:
         ids = uuids(row[0] for pair, _ in pairs for row in pair)
         rows = await self._queries.all(CLAIM_COUNTS, {"project_id": project_id, "ids": ids})
         counts = {row[0]: row[1] for row in rows}
-        return [_suggestion(project_id, pair, reasons, counts) for pair, reasons in pairs]
+        return [_build_suggestion(project_id, pair, reasons, counts) for pair, reasons in pairs]
 
 
-def _names(project_id: UUID, suggestion: MergeSuggestion) -> dict[str, Any]:
+def _encode_names(project_id: UUID, suggestion: MergeSuggestion) -> dict[str, Any]:
     name_key, other_key = sorted((suggestion.keep.name_key, suggestion.drop.name_key))
     return {"project_id": project_id, "type": suggestion.type, "name_key": name_key, "other_key": other_key}
 
 
-def _ranked(rows: Sequence[Row], sharing: Iterable[Row]) -> list[tuple[Pair, dict[str, float]]]:
+def _rank_pairs(rows: Sequence[Row], sharing: Iterable[Row]) -> list[tuple[Pair, dict[str, float]]]:
     """All pairs with their reasons, the best first."""
     by_type, known = defaultdict[str, list[Row]](list), {row[0]: row for row in rows}
     for row in rows:
@@ -163,32 +163,32 @@ def _ranked(rows: Sequence[Row], sharing: Iterable[Row]) -> list[tuple[Pair, dic
     found = defaultdict[Pair, dict[str, float]](dict)
     for some in by_type.values():
         for one, other, reason, score in similar_names([row[2] for row in some]):
-            found[_ordered(some[one], some[other])][reason] = round(score, 2)
+            found[_order_pair(some[one], some[other])][reason] = round(score, 2)
     for one, other, similarity in sharing:
         if one in known and other in known:
-            found[_ordered(known[one], known[other])]["neighbours"] = round(similarity, 2)
+            found[_order_pair(known[one], known[other])]["neighbours"] = round(similarity, 2)
     return sorted(found.items(), key=lambda item: (-_score(item[1]), item[0][0][3], item[0][1][3]))
 
 
-def _ordered(one: Row, other: Row) -> Pair:
+def _order_pair(one: Row, other: Row) -> Pair:
     return (one, other) if one[3] < other[3] else (other, one)
 
 
 def _score(reasons: dict[str, float]) -> float:
-    """Reasons add up as independent evidence."""
+    """Combines the reasons as independent evidence."""
     return round(1 - math.prod(1 - score for score in reasons.values()), 2)
 
 
-def _key(pair: Pair) -> tuple[str, str, str]:
+def _key_of(pair: Pair) -> tuple[str, str, str]:
     (_, kind, _, name_key), (*_, other_key) = pair
     return kind, name_key, other_key
 
 
-def _ident(project_id: UUID, pair: Pair) -> UUID:
-    return uuid5(project_id, "\n".join(_key(pair)))
+def _derive_id(project_id: UUID, pair: Pair) -> UUID:
+    return uuid5(project_id, "\n".join(_key_of(pair)))
 
 
-def _suggestion(
+def _build_suggestion(
     project_id: UUID, pair: Pair, reasons: dict[str, float], counts: dict[UUID, int]
 ) -> MergeSuggestion:
     ends = [
@@ -197,7 +197,7 @@ def _suggestion(
     ]
     drop, keep = sorted(ends, key=lambda one: (one.claim_count, len(one.name), -one.id.int))
     return MergeSuggestion(
-        id=_ident(project_id, pair),
+        id=_derive_id(project_id, pair),
         type=pair[0][1],
         score=_score(reasons),
         reasons=reasons,

@@ -1,4 +1,4 @@
-"""Renames a type of objects in the graph. An object whose name the new type has already is united with its namesake."""
+"""Renames a type of objects in the graph. If the new type already has an object of the same name, the two are united."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -97,7 +97,7 @@ async def retype_tombstones(params: Params, tx: Queries) -> int:
 
 
 async def retype_without_namesakes(params: Params, tx: Queries) -> int:
-    """No claim changes its object here. Lists may be merged in another way under the new type."""
+    """Retypes objects whose claims stay with them. Recomputes their lists, which the new type may merge differently."""
     project_id = params["project_id"]
     find = partial(select_ids, WITHOUT_NAMESAKE, params)
     wanted = WantedLocks(types=(params["type"], params["new_type"]), objects=find)
@@ -142,7 +142,7 @@ async def unite_with_namesakes(object_id: UUID, params: Params, tx: Queries) -> 
 async def _retype_or_drop(
     tx: Queries, params: Params, object_id: UUID, namesakes: Mapping[UUID, tuple[UUID, UUID]]
 ) -> set[UUID]:
-    """Returns the objects that are left. Objects merged into a dropped one are merged into its namesake."""
+    """Returns the remaining objects. Objects that were merged into a dropped object are merged into its namesake."""
     project_id = params["project_id"]
     left = {holder for _, holder in namesakes.values()}
     if object_id not in namesakes:

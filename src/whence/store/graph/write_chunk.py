@@ -41,7 +41,7 @@ UNION
 SELECT h.said_of FROM kb.hidden_claims h
 WHERE h.project_id = %(project_id)s AND h.chunk_id = %(chunk_id)s AND h.said_of = ANY(%(ids)s)
 """
-# A name that is claimed again under a newer schema gets its number. Its quote stays.
+# A name that is claimed again under a newer schema gets that schema's number and keeps its quote.
 NAMED_AGAIN: LiteralString = """
 WITH hidden AS (
     UPDATE kb.hidden_claims h SET schema_number = %(schema_number)s
@@ -52,7 +52,7 @@ UPDATE kb.object_provenance p SET schema_number = %(schema_number)s
 WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s AND p.said_of = ANY(%(ids)s)
   AND p.property_name = 'name' AND p.schema_number < %(schema_number)s
 """
-# A claim that hides another one stays.
+# Keeps a claim that hides another one.
 _WITHDRAW: LiteralString = """
 DELETE FROM kb.object_provenance p USING json_to_recordset(%(given)s::json) AS g (said_of uuid, property_name text)
 WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s AND p.said_of = g.said_of AND p.property_name = g.property_name
@@ -62,7 +62,7 @@ WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s AND p.said_of 
     WHERE h.project_id = %(project_id)s AND h.chunk_id = %(chunk_id)s AND h.property_name = p.property_name
       AND coalesce(m.object_id, h.said_of) = p.object_id)"""
 WITHDRAW: LiteralString = f"{_WITHDRAW} AND p.property_name <> 'name'"
-# A name stays as long as the chunk claims anything else about the object.
+# Keeps the name while the chunk claims anything else about the object.
 WITHDRAW_NAMES: LiteralString = f"""{_WITHDRAW} AND p.property_name = 'name'
   AND NOT EXISTS (SELECT FROM kb.object_provenance o
                   WHERE o.project_id = %(project_id)s AND o.chunk_id = %(chunk_id)s AND o.said_of = p.said_of AND o.id <> p.id)
@@ -95,18 +95,18 @@ WHERE m.project_id = %(project_id)s AND m.dropped_id = ANY(%(ids)s)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenChunk:
     objects: tuple[UUID | None, ...]
-    """The object that has the claims about each found one, in the same order; None if its id is unknown."""
+    """For each found object the object that has its claims, in the same order; None if its id is unknown."""
     themselves: tuple[UUID | None, ...]
-    """The same, but None for a merged object: its claims do not enter the vector of the other."""
+    """The same, but None for a merged object, whose claims are not part of the other object's vector."""
     parts: tuple[UUID | None, ...]
-    """The merged object itself for each found one; None if it was not merged."""
+    """For each found object its own id if it was merged, else None."""
     created: frozenset[UUID]
     changed: frozenset[UUID]
     """All objects with added or removed claims."""
     relationships: tuple[UUID | None, ...]
     """The id of each found relationship; None if an end is unknown, or if both ends were merged into one object."""
     rejected: int
-    """Number of claims that a person rejected before."""
+    """Number of claims that a person had rejected before."""
 
 
 async def write(tx: Queries, extraction: ChunkExtraction, *, is_reading: bool = True) -> WrittenChunk:
@@ -220,12 +220,12 @@ def _make_claims(
         yield PropertyClaim(
             of=end,
             property_name=name,
-            operation=_operation(found, is_new=end.object_id in held.created, is_imported=is_imported),
+            operation=_choose_operation(found, is_new=end.object_id in held.created, is_imported=is_imported),
             found=found,
         )
 
 
-def _operation(found: FoundValue, *, is_new: bool, is_imported: bool) -> Operation:
+def _choose_operation(found: FoundValue, *, is_new: bool, is_imported: bool) -> Operation:
     if is_imported and not found.is_confirmed:
         return "imported"
     return "created" if is_new else "confirmed" if found.is_confirmed else "updated"
@@ -261,7 +261,7 @@ async def _name_ends(
             of=end,
             property_name=NAME,
             operation="confirmed" if tie.found.is_confirmed else "updated",
-            found=_found_alias(names[end.said], called[end.said])
+            found=_quote_alias(names[end.said], called[end.said])
             if end.said in called
             else found_name_of_end(names[end.said], tie.found.quote, tie.found.start_offset, content),
         )
@@ -270,7 +270,7 @@ async def _name_ends(
     ]
 
 
-def _found_alias(name: str, called: FoundAlias) -> FoundValue:
+def _quote_alias(name: str, called: FoundAlias) -> FoundValue:
     return FoundValue(
         value=name, quote=called.alias, start_offset=called.start_offset, end_offset=called.end_offset
     )

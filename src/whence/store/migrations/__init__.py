@@ -46,15 +46,15 @@ class MigrationStatus:
 
 
 async def status(dsn: str) -> MigrationStatus:
-    return await asyncio.to_thread(_with_connection, dsn, _status)
+    return await asyncio.to_thread(_run_connected, dsn, _read_status)
 
 
 async def upgrade(dsn: str) -> MigrationStatus:
     """Migrate to HEAD if needed. Refuses servers that are too old and schemas newer than this code."""
-    return await asyncio.to_thread(_with_connection, dsn, _upgrade)
+    return await asyncio.to_thread(_run_connected, dsn, _upgrade)
 
 
-def _with_connection(dsn: str, work: Callable[[Connection], MigrationStatus]) -> MigrationStatus:
+def _run_connected(dsn: str, work: Callable[[Connection], MigrationStatus]) -> MigrationStatus:
     _require_conninfo(dsn)
     try:
         with psycopg.connect(
@@ -73,30 +73,30 @@ def _require_conninfo(dsn: str) -> None:
         ports = ["unreadable"]
     if not all(port.isdecimal() or not port for port in ports):
         raise SettingsError(
-            "WHENCE_DATABASE_URL is not a URL of a database: postgresql://user:password@host:port/name. "
+            "WHENCE_DATABASE_URL is not the URL of a database. Expected: postgresql://user:password@host:port/name. "
             "Characters such as / : @ % in a password are written as %2F %3A %40 %25.",
             details={"setting": "WHENCE_DATABASE_URL"},
         )
 
 
-def _status(conn: Connection) -> MigrationStatus:
-    current = _current(conn)
+def _read_status(conn: Connection) -> MigrationStatus:
+    current = _read_revision(conn)
     states: dict[str | None, State] = {None: "empty", **dict.fromkeys(KNOWN, "behind"), HEAD: "current"}
     return MigrationStatus(
         current=current,
         head=HEAD,
         state=states.get(current, "newer"),
         server_version=conn.info.parameter_status("server_version") or "",
-        vector_version=_vector_version(conn, "installed_version"),
+        vector_version=_read_vector_version(conn, "installed_version"),
     )
 
 
 def _upgrade(conn: Connection) -> MigrationStatus:
-    found = _status(conn)
+    found = _read_status(conn)
     if found.state != "current":
         _require_server(conn)
         conn.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
-        found = _status(conn)
+        found = _read_status(conn)
         if found.state == "newer":
             raise SchemaMismatch(
                 f"The database is at schema {found.current}, which is newer than this version of Whence knows "
@@ -106,11 +106,11 @@ def _upgrade(conn: Connection) -> MigrationStatus:
         if found.state != "current":
             _require_vector(conn)
             _migrate(conn, found.current)
-        found = _status(conn)
+        found = _read_status(conn)
     return found
 
 
-def _current(conn: Connection) -> str | None:
+def _read_revision(conn: Connection) -> str | None:
     exists = conn.execute("SELECT to_regclass('kb.alembic_version')").fetchone()
     if not exists or exists[0] is None:
         return None
@@ -134,8 +134,8 @@ def require_server_version(number: int) -> None:
 
 
 def _require_vector(conn: Connection) -> None:
-    installed = _vector_version(conn, "installed_version")
-    require_vector_version(installed or _vector_version(conn, "default_version"))
+    installed = _read_vector_version(conn, "installed_version")
+    require_vector_version(installed or _read_vector_version(conn, "default_version"))
     if installed is None:
         try:
             conn.execute("CREATE EXTENSION IF NOT EXISTS vector")
@@ -160,7 +160,9 @@ def require_vector_version(version: str | None) -> None:
         )
 
 
-def _vector_version(conn: Connection, column: Literal["installed_version", "default_version"]) -> str | None:
+def _read_vector_version(
+    conn: Connection, column: Literal["installed_version", "default_version"]
+) -> str | None:
     query = sql.SQL("SELECT {} FROM pg_available_extensions WHERE name = 'vector'")
     row = conn.execute(query.format(sql.Identifier(column))).fetchone()
     return str(row[0]) if row and row[0] is not None else None
@@ -185,5 +187,5 @@ def _migrate(conn: Connection, current: str | None) -> None:
             conn.execute("INSERT INTO kb.alembic_version VALUES (%s)", [KNOWN[-1]])
     except psycopg.Error as exc:
         raise SchemaMismatch(
-            f"The schema cannot be made or brought up to date: {cause(exc)}. Nothing was changed."
+            f"The schema cannot be created or updated: {cause(exc)}. Nothing was changed."
         ) from exc

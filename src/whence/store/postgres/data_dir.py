@@ -13,9 +13,9 @@ from whence.errors import PostgresError
 from whence.store.postgres.programs import Account, account_for_initdb
 
 BOOTSTRAP_ROLE = "whence"
-"""The superuser that initdb makes. It makes the database, the extension and the server's role, and nothing else."""
+"""The superuser that initdb creates. It only creates the database, the extension and the server's role."""
 ROLE = "whence_server"
-"""The server's own role: an ordinary one that owns its database."""
+"""The server's role: an ordinary one that owns its database."""
 PORT = 5432  # only part of the socket's name: the server does not listen on TCP
 SOCKET = f".s.PGSQL.{PORT}"
 
@@ -39,16 +39,16 @@ class DataDirLayout:
     def socket_dir(self) -> Path:
         """`run` in the data directory, or a short private path if libpq cannot use that one."""
         beside = self.data_dir / "run"
-        return beside if _usable(beside) else self._short_socket_dir()
+        return beside if _is_usable(beside) else self._choose_socket_dir()
 
-    def _short_socket_dir(self) -> Path:
+    def _choose_socket_dir(self) -> Path:
         real = os.fsencode(os.path.realpath(self.data_dir))
         name = "whence-" + hashlib.sha256(real).hexdigest()[:16]
         chosen = Path(tempfile.gettempdir(), name)
-        return chosen if _usable(chosen) else Path("/tmp", name)  # noqa: S108 - mode 0700, owner checked
+        return chosen if _is_usable(chosen) else Path("/tmp", name)  # noqa: S108 - mode 0700, owner checked
 
     def make_data_dir(self) -> bool:
-        """Whether the directory is ours to give away: made now, or by a start that was killed before it did more."""
+        """Creates the directory. Returns whether its owner may be changed: it is new, or left empty by a start that was killed."""
         try:
             self.data_dir.mkdir(mode=0o700, parents=True)
         except FileExistsError:
@@ -74,7 +74,9 @@ def make_socket_dir(directory: Path, account: Account) -> None:
         found = directory.stat()
         if found.st_uid == owner and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             return
-        with suppress(OSError):  # an earlier start under another account made it: replace it if it is empty
+        with suppress(
+            OSError
+        ):  # created by an earlier start under another account: replace it if it is empty
             directory.rmdir()
     try:
         directory.mkdir(mode=0o700)
@@ -118,7 +120,7 @@ def full_message(path: Path) -> str:
     return f"The disk of {path} is full. Free some space (100 MB at least) and start again."
 
 
-def _usable(directory: Path) -> bool:
+def _is_usable(directory: Path) -> bool:
     path = str(directory / SOCKET)
     try:
         length = len(path.encode())
@@ -129,7 +131,7 @@ def _usable(directory: Path) -> bool:
 
 def _not_private(directory: Path) -> PostgresError:
     return PostgresError(
-        f"{directory}, where the database's socket belongs, is not a private directory of the user that runs "
+        f"{directory}, which holds the database's socket, is not a private directory of the user that runs "
         "the database. Remove it and start again."
     )
 
@@ -160,7 +162,7 @@ def initialise(cluster: Path, programs: Path, account: Account, *, version: int)
     try:
         maker = account_for_initdb(account, new.parent, programs)
         maker.give(new)
-        _initdb(new, programs, maker, version=version)
+        _run_initdb(new, programs, maker, version=version)
         if maker != account:
             account.give_tree(new)
         new.rename(cluster)
@@ -176,7 +178,7 @@ def clear_unfinished(cluster: Path) -> None:
         shutil.rmtree(left, ignore_errors=True)
 
 
-def _initdb(new: Path, programs: Path, account: Account, *, version: int) -> None:
+def _run_initdb(new: Path, programs: Path, account: Account, *, version: int) -> None:
     options = [
         f"--pgdata={new}",
         f"--username={BOOTSTRAP_ROLE}",

@@ -1,4 +1,4 @@
-"""Who uses a data directory: a lock file that names the owning process, and the server's own postmaster.pid."""
+"""The owner of a data directory: a lock file that names the owning process, and the server's own postmaster.pid."""
 
 import fcntl
 import json
@@ -109,11 +109,11 @@ def disarm_pidfile(cluster: Path) -> None:
 
 def is_postgres_on(pid: int, cluster: Path) -> bool:
     if Path("/proc/self/comm").exists():
-        return _by_proc(Path("/proc", str(pid)), cluster)
-    return _by_ps(pid, cluster)
+        return _check_proc(Path("/proc", str(pid)), cluster)
+    return _check_ps(pid, cluster)
 
 
-def _by_proc(process: Path, cluster: Path) -> bool:
+def _check_proc(process: Path, cluster: Path) -> bool:
     try:
         if not (process / "comm").read_text(errors="replace").startswith(_NAMES_OF_POSTGRES):
             return False
@@ -126,7 +126,7 @@ def _by_proc(process: Path, cluster: Path) -> bool:
     return False
 
 
-def _by_ps(pid: int, cluster: Path) -> bool:
+def _check_ps(pid: int, cluster: Path) -> bool:
     command = ["/bin/ps", "-ww", "-o", "command=", "-p", str(pid)]
     said = subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=False).stdout
     if not any(name.encode() in said for name in _NAMES_OF_POSTGRES):

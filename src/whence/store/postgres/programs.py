@@ -1,8 +1,8 @@
 """PostgreSQL's programs, and the account that runs them: PostgreSQL refuses to run as root.
 
-An ordinary user runs it directly. Root runs it under an unprivileged uid, which owns the files Whence creates for it: that
-of the data directory's owner, or `nobody`. If that uid cannot reach the data directory or the programs, as under /root, root
-runs it in a user namespace, where root's files belong to another uid and no owner changes.
+An ordinary user runs it directly. Root runs it under an unprivileged uid (the data directory's owner, else `nobody`), which then owns the
+files that Whence creates for it. If that uid cannot reach the data directory or the programs, as under /root, root runs it in a user
+namespace, where root's files belong to another uid and no owner changes.
 """
 
 import importlib.util
@@ -61,7 +61,7 @@ def major_version(programs: Path) -> int:
         raise PostgresError(f"{postgres} does not run on this machine: {reason.strip()}") from exc
     found = re.search(r"\(PostgreSQL\)\D*(\d+)", answer)
     if found is None:
-        raise PostgresError(f"{postgres} does not say which version it is: {answer.strip()!r}")
+        raise PostgresError(f"{postgres} does not report its version: {answer.strip()!r}")
     version = int(found.group(1))
     if version < OLDEST:
         raise PostgresError(f"{postgres} is PostgreSQL {version}; Whence needs {OLDEST} or newer.")
@@ -121,9 +121,9 @@ def account_for(cluster: Path, programs: Path, *, made_data_dir: bool) -> Accoun
     if os.geteuid() != ROOT:
         return Account()
     owner = cluster.stat().st_uid if cluster.exists() else None
-    uid = owner or cluster.parent.stat().st_uid or _nobody()
+    uid = owner or cluster.parent.stat().st_uid or _look_up_nobody()
     try:
-        account = _unprivileged(uid, cluster, programs, made_data_dir=made_data_dir)
+        account = _choose_unprivileged(uid, cluster, programs, made_data_dir=made_data_dir)
     except PostgresError:
         inside = namespace()
         if owner or inside is None or _obstacle(inside, cluster.parent, programs) is not None:
@@ -143,7 +143,7 @@ def account_for_initdb(account: Account, data_dir: Path, programs: Path) -> Acco
         [] if (inside := namespace()) is None else [replace(inside, uid=account.uid, gid=account.gid)]
     )
     if os.geteuid() == ROOT:
-        candidates.append(Account(uid=_nobody(), gid=_group(_nobody())))
+        candidates.append(Account(uid=_look_up_nobody(), gid=_look_up_group(_look_up_nobody())))
     for candidate in candidates:
         if _obstacle(candidate, data_dir, programs) is None:
             return candidate
@@ -173,9 +173,9 @@ def refuse_anothers(cluster: Path) -> None:
         )
 
 
-def _unprivileged(uid: int, cluster: Path, programs: Path, *, made_data_dir: bool) -> Account:
-    account = Account(uid=uid, gid=_group(uid))
-    # A directory that Whence made is given away only when that is known to help: a kill in between must do no harm.
+def _choose_unprivileged(uid: int, cluster: Path, programs: Path, *, made_data_dir: bool) -> Account:
+    account = Account(uid=uid, gid=_look_up_group(uid))
+    # Changes the owner of a directory that Whence created only if that is known to help, so that a kill in between does no harm.
     obstacle = _obstacle(account, cluster.parent.parent if made_data_dir else cluster.parent, programs)
     if obstacle is not None:
         raise PostgresError(
@@ -200,14 +200,14 @@ def _obstacle(account: Account, data_dir: Path, programs: Path) -> str | None:
     return attempt.stderr.strip() or f"exit status {attempt.returncode}"
 
 
-def _nobody() -> int:
+def _look_up_nobody() -> int:
     try:
         return pwd.getpwnam("nobody").pw_uid
     except KeyError:
         return _NOBODY
 
 
-def _group(uid: int) -> int:
+def _look_up_group(uid: int) -> int:
     try:
         return pwd.getpwuid(uid).pw_gid
     except KeyError:

@@ -1,7 +1,7 @@
 """The database's roles. The bootstrap role is a superuser; the server uses an ordinary role that owns its database.
 
-A superuser could read the machine's files and run programs by SQL. Data directories of earlier versions, where the server
-was the superuser, are moved over at the next start.
+A superuser could read the machine's files and run programs by SQL. Data directories of earlier versions, where the server was the
+superuser, are converted at the next start.
 """
 
 from typing import LiteralString

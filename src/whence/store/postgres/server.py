@@ -82,7 +82,7 @@ class StillInUse(Exception):
 
 
 class Watchdog:
-    """Stops the server when its parent process dies, however it dies.
+    """Stops the server when its parent process dies, for whatever reason.
 
     A shell in its own session reads from a pipe whose other end only the parent holds. When the parent dies, the kernel closes
     that end and the shell sends the server a fast shutdown. (Linux can signal a child when its parent dies, but does so when
@@ -148,7 +148,7 @@ class Server:
         self, programs: Path, account: Account, *, version: int, socket_dir: Path
     ) -> subprocess.Popen[bytes]:
         command = [*account.prefix, str(programs / "postgres"), "-D", str(self._layout.cluster)]
-        for name, value in _settings(version, socket_dir).items():
+        for name, value in _make_settings(version, socket_dir).items():
             command += ["-c", f"{name}={value}"]
         try:
             return subprocess.Popen(
@@ -177,7 +177,7 @@ class Server:
         deadline = time.monotonic() + _START_LIMIT
         while not is_ready(self._layout.cluster, self.process.pid):
             if not self.alive():
-                raise self._failure()
+                raise self._explain_failure()
             if time.monotonic() > deadline:
                 raise PostgresError(
                     f"PostgreSQL on {self._layout.cluster} has not become ready in {_START_LIMIT:.0f} seconds. "
@@ -194,8 +194,8 @@ class Server:
                 break
         self.watchdog.dismiss()
 
-    def _failure(self) -> Exception:
-        words = _last_words(self._layout.log, self._said)
+    def _explain_failure(self) -> Exception:
+        words = _read_last_lines(self._layout.log, self._said)
         if "is still in use" in words:
             return StillInUse(words)
         if "No space left on device" in words or disk_full(self._layout.cluster):
@@ -224,7 +224,7 @@ def answers(dsn: str) -> bool:
     return True
 
 
-def _settings(version: int, socket_dir: Path) -> dict[str, str]:
+def _make_settings(version: int, socket_dir: Path) -> dict[str, str]:
     settings = dict(_SETTINGS)
     if version >= _FIRST_WITH_IO_METHOD:
         settings["io_method"] = "sync"  # no separate I/O worker processes
@@ -242,7 +242,7 @@ def _open_log(path: Path, account: Account) -> int:
     return descriptor
 
 
-def _last_words(log: Path, start: int) -> str:
+def _read_last_lines(log: Path, start: int) -> str:
     """The last log lines since offset `start`, without the usual startup messages."""
     with log.open("rb") as file:
         file.seek(start)

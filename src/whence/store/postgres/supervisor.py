@@ -105,9 +105,9 @@ class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
                 seen_alive = time.monotonic()
             owner = f"the Whence process {holder.owner}" if holder else "another Whence process"
             held = f"{layout.data_dir} is held by {owner}"
-            if _since(seen_alive) > _DEAD_LIMIT:
+            if _measure_since(seen_alive) > _DEAD_LIMIT:
                 raise PostgresError(f"{held}, but its database has ended. Stop that process and start again.")
-            if _since(start) > _ATTACH_LIMIT:
+            if _measure_since(start) > _ATTACH_LIMIT:
                 slow = f"its database has not become ready in {_ATTACH_LIMIT:.0f} seconds"
                 raise PostgresError(f"{held}, and {slow}. {layout.log} may say why.")
             time.sleep(_TICK)
@@ -183,12 +183,12 @@ def _await_previous(layout: DataDirLayout, holder: Holder | None) -> None:
     start, interrupted = time.monotonic(), False
     while (pid := running_postmaster(layout.cluster)) is not None:
         ours = holder is not None and holder.postmaster == pid
-        if _since(start) > (_PREVIOUS_LIMIT if ours else _GRACE):
+        if _measure_since(start) > (_PREVIOUS_LIMIT if ours else _GRACE):
             raise PostgresError(
                 f"Another PostgreSQL (pid {pid}) runs on {layout.cluster} and does not end. Stop it and start "
                 "again."
             )
-        if ours and not interrupted and _since(start) > _GRACE:  # the watchdog was killed, too
+        if ours and not interrupted and _measure_since(start) > _GRACE:  # the watchdog was killed, too
             os.kill(pid, signal.SIGINT)
             interrupted = True
         time.sleep(_TICK)
@@ -206,7 +206,7 @@ def _serve(
             server.wait_until_ready()
             prepare(conninfo(socket_dir, BOOTSTRAP_ROLE))
         except StillInUse as exc:
-            if _since(start) > _BACKENDS_LIMIT:
+            if _measure_since(start) > _BACKENDS_LIMIT:
                 raise PostgresError(
                     f"Processes of a PostgreSQL that was killed still work on {layout.cluster}. End them and "
                     f"start again. ({exc})"
@@ -219,7 +219,7 @@ def _serve(
             return server
 
 
-def _since(moment: float) -> float:
+def _measure_since(moment: float) -> float:
     return time.monotonic() - moment
 
 
@@ -255,6 +255,6 @@ class KeptPostgres:
     def _start_if_ended(self) -> None:
         if self._server.is_running():
             return
-        log.error("The embedded database ended by itself; it is started again")
+        log.error("The embedded database exited unexpectedly; restarting it")
         self._server.stop()
         self._server = EmbeddedPostgres.start(self._data_dir, bin_dir=self._bin_dir)

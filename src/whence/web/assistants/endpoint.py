@@ -24,14 +24,14 @@ _MISSING = "The Model Context Protocol needs the extra: pip install 'whence-kb[m
 
 
 class Assistants:
-    """The routes. The protocol's server is loaded when it is first asked: it takes half a second and 20 MB."""
+    """The routes of `/mcp`. The protocol's server is loaded at the first request, because it takes half a second and 20 MB."""
 
     def __init__(self, web: FastAPI, *, allow_writes: bool) -> None:
         self._web = web
         self._allow_writes = allow_writes
         self._is_wanted = asyncio.Event()
         self._apps: asyncio.Future[dict[bool, ASGIApp]]
-        """One for keys that may write, if that is allowed, and one for all others."""
+        """One application for keys that may write, if writing is enabled, and one for all others."""
         self.routes: list[BaseRoute] = [
             Route(MCP, _Endpoint(self), methods=["POST"], include_in_schema=False),
             Route(MCP_METADATA, self._describe, include_in_schema=False),
@@ -50,7 +50,7 @@ class Assistants:
             await serving
 
     async def _serve(self, is_ending: asyncio.Event) -> None:
-        """In a task of its own: what the protocol's server starts must end in the same task."""
+        """Runs the protocol's server in a task of its own, because it must start and end in the same task."""
         await self._is_wanted.wait()
         if is_ending.is_set():
             return
@@ -58,7 +58,7 @@ class Assistants:
         apps = {}
         async with AsyncExitStack() as stack:
             for allow_writes in {False, self._allow_writes}:
-                server = loaded.make_server(self._access, allow_writes=allow_writes)
+                server = loaded.make_server(self._get_access, allow_writes=allow_writes)
                 apps[allow_writes] = loaded.http_app(server)
                 await stack.enter_async_context(server.session_manager.run())
             self._apps.set_result(apps)
@@ -70,7 +70,7 @@ class Assistants:
         apps = await asyncio.shield(self._apps)
         return apps[self._allow_writes and caller.may("write")]
 
-    def _access(self, ctx: "Context[Any, Any]") -> Access:
+    def _get_access(self, ctx: "Context[Any, Any]") -> Access:
         """The caller, whom the middleware identified."""
         request = ctx.request_context.request
         assert request is not None, "over HTTP each message is a request"

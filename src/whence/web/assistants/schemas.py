@@ -7,9 +7,9 @@ _NULL = {"type": "null"}
 
 
 def shortened(schema: Any, *, is_input: bool, defs: Mapping[str, Any] | None = None) -> Any:
-    """The schema without titles, with its definitions in place and `null` beside the other type.
+    """The schema without titles, with definitions inlined and `null` as a second `type`.
 
-    An output has no defaults; an input has no limits of texts and no nulls, as such fields may be absent.
+    Outputs lose their defaults. Inputs lose text limits and nulls, because nullable fields may be left out.
     """
     if isinstance(schema, list):
         return [shortened(one, is_input=is_input, defs=defs) for one in schema]

@@ -41,11 +41,11 @@ _ABSENT: dict[str, type[errors.WhenceError]] = {
 ENDED: Responses = {200: {"description": "With `wait`: the job has ended."}}
 TEXT = {"type": "string"}
 _ERROR = {"$ref": f"#/components/schemas/{ErrorAnswer.__name__}"}
-"""Not `ErrorAnswer` itself: FastAPI would make a validator for each of a thousand error answers, in 0.1 seconds at each start."""
+"""A reference instead of `ErrorAnswer`, for which FastAPI would build a thousand validators in 0.1 seconds at each start."""
 
 
 class Described(APIRoute):
-    """Takes the answer's model from the signature, and the summary and the description from the docstring."""
+    """A route that takes its answer's model from the signature, and its summary and description from the docstring."""
 
     def __init__(self, path: str, endpoint: Endpoint, **options: Any) -> None:
         answer = inspect.signature(endpoint).return_annotation
@@ -59,17 +59,17 @@ class Described(APIRoute):
 
 
 class Checked(Described):
-    """Refuses parameters in the query that the route does not declare; takes camelCase and snake_case."""
+    """A route that refuses undeclared query parameters. It accepts camelCase and snake_case."""
 
     def __init__(self, path: str, endpoint: Endpoint, **options: Any) -> None:
-        usual = _usual_errors(path, endpoint, options.get("openapi_extra") or {})
+        usual = _derive_errors(path, endpoint, options.get("openapi_extra") or {})
         options["responses"] = documented(*usual, also=options["responses"])
         super().__init__(path, endpoint, **options)
-        self.scope = self._scope()
+        self.scope = self._find_scope()
         keys: dict[str, Any] = {"security": [{}, {"bearer": []}, {"key": []}], "x-scope": self.scope}
         self.openapi_extra = {**(self.openapi_extra or {}), **keys}
 
-    def _scope(self) -> Scope:
+    def _find_scope(self) -> Scope:
         """The scope that the route requires. The hot chunk routes declare none: they need `write` only for DELETE."""
         names = [getattr(one.call, "__name__", "") for one in self.dependant.dependencies]
         found = next((scope for scope in SCOPES if f"needs_{scope}" in names), None)
@@ -77,12 +77,12 @@ class Checked(Described):
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        return tuple(one.alias for one in _query_fields(self.dependant))
+        return tuple(one.alias for one in _list_query_fields(self.dependant))
 
     @cached_property
     def lists(self) -> tuple[str, ...]:
         """Parameters that may be repeated."""
-        kinds = ((one.alias, one.field_info.annotation) for one in _query_fields(self.dependant))
+        kinds = ((one.alias, one.field_info.annotation) for one in _list_query_fields(self.dependant))
         return tuple(
             name for name, kind in kinds if any(get_origin(one) is list for one in (kind, *get_args(kind)))
         )
@@ -94,7 +94,7 @@ class Checked(Described):
         answer = super().get_route_handler()
 
         async def checked(request: Request) -> Response:
-            allow(request, self.scope)  # before anything is said about parameters and body
+            allow(request, self.scope)  # before errors in parameters or body are reported
             self.require_known(request)
             rename_as_declared(request, self.parameters)
             return await answer(JSONRequest(request.scope, request.receive))
@@ -103,7 +103,7 @@ class Checked(Described):
 
 
 class Direct(Checked):
-    """Hands the request to the function as it is: the hot chunk routes need no injection (docs/decisions/0004)."""
+    """A route that passes the request to its function directly: the hot chunk routes need no injection (docs/decisions/0004)."""
 
     async def answer(self, request: Request) -> Response:
         allow(request, self.scope)
@@ -116,20 +116,20 @@ class Direct(Checked):
 
 
 class Tolerant(Checked):
-    """For OpenAI's protocol, whose clients may send parameters that only other servers know."""
+    """A route of OpenAI's protocol, whose clients may send parameters that only other servers know."""
 
     def require_known(self, request: Request) -> None:
         pass
 
 
-def _query_fields(dependant: Dependant) -> Iterator[Any]:
+def _list_query_fields(dependant: Dependant) -> Iterator[Any]:
     yield from dependant.query_params
     for inner in dependant.dependencies:
-        yield from _query_fields(inner)
+        yield from _list_query_fields(inner)
 
 
-def _usual_errors(path: str, endpoint: Endpoint, extra: dict[str, Any]) -> list[type[errors.WhenceError]]:
-    """Those that follow from the names of parameters: `…_id` is an id, and `body` is a model of the body."""
+def _derive_errors(path: str, endpoint: Endpoint, extra: dict[str, Any]) -> list[type[errors.WhenceError]]:
+    """Errors that follow from parameter names: `…_id` is an id, `body` is a model of the body."""
     names = inspect.signature(endpoint).parameters
     found = [
         errors.InvalidParameter,
@@ -152,7 +152,7 @@ def _usual_errors(path: str, endpoint: Endpoint, extra: dict[str, Any]) -> list[
 def api_router(
     tag: str, *, root: str = "/api/v1", prefix: str = "", route_class: type[Checked] = Checked
 ) -> APIRouter:
-    """For routes that may ask for a key and need the database. Operation ids are the functions' names in camelCase."""
+    """A router for routes that may require a key and need the database. Operation ids are the functions' names in camelCase."""
     return APIRouter(
         prefix=root + prefix, tags=[tag], route_class=route_class, generate_unique_id_function=operation_id
     )
@@ -162,13 +162,13 @@ def operation_id(route: APIRoute) -> str:
     return to_camel(route.name)
 
 
-def answered(description: str, media_type: str, schema: dict[str, Any]) -> Responses:
-    """OpenAPI's `responses` for an answer that is not, or not only, our JSON."""
-    return {200: {"description": description, "content": {media_type: {"schema": schema}}}}
+def answered(description: str, media_type: str, schema: dict[str, Any], *, status: int = 200) -> Responses:
+    """OpenAPI's `responses` for an answer that has other types than JSON."""
+    return {status: {"description": description, "content": {media_type: {"schema": schema}}}}
 
 
 def documented(*kinds: type[errors.WhenceError], also: Responses | None = None) -> Responses:
-    """OpenAPI's `responses` for these errors, by status, each with its codes; and `also` others."""
+    """OpenAPI's `responses` for these errors, by status, with their codes. `also` adds other responses."""
     by_status = deepcopy(also or {})
     for error in kinds:
         example = {"success": False, "error": {"code": error.code, "message": error().message, "details": {}}}

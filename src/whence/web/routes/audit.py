@@ -14,7 +14,7 @@ from whence.web.routes import api_router
 
 router = api_router("audit")
 
-KeyFilter = Annotated[Ident | None, Query(description="Only by this key.")]
+KeyFilter = Annotated[Ident | None, Query(description="Only writes by this key.")]
 ActionFilter = Annotated[SearchText, Query(description="Only this operation, such as `deleteDocument`.")]
 
 
@@ -22,7 +22,7 @@ ActionFilter = Annotated[SearchText, Query(description="Only this operation, suc
 async def list_audit(
     access: Admin, *, key_id: KeyFilter = None, action: ActionFilter = None, page: PagedByCursor
 ) -> Enveloped[Listing[AuditModel]]:
-    """List the writes over HTTP, the newest first: who, what, when.
+    """List the writes over HTTP, newest first.
 
     A key of one project sees the writes of that project's keys and those whose path names the project. Refused requests are
     not listed. Entries are kept for `WHENCE_AUDIT_DAYS`.

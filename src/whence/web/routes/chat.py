@@ -46,7 +46,7 @@ EVENT: dict[str, Any] = {
 async def chat(access: Reader, body: ChatRequest, connection: Connected) -> Response:
     """Answer a question from the documents, with sources and a citation for each sentence.
 
-    The path `/chat` is the same. The answer has no envelope. [Chat](chat.md) describes how it is made.
+    `/chat` is an alias. The answer has no envelope. [Chat](chat.md) describes how answers are made.
 
     Without `stream` the header `Accept: text/event-stream` decides. A stream has the events `sources`, `token` (each with a piece
     of `text`) and `done` with the whole answer, or `error`. With `verify`, the event `verified` has the citations again, with the

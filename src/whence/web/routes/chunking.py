@@ -1,4 +1,4 @@
-"""A preview of how a text would be chunked. It stores nothing."""
+"""Previews how a text would be chunked. Stores nothing."""
 
 import asyncio
 from functools import partial
@@ -25,7 +25,8 @@ _FILE = {**FILE_SCHEMA, "required": True, "description": "A file of any kind tha
 async def preview_chunks(access: Reader, sent: Sent) -> Enveloped[PreviewAnswer]:
     """Preview how a text or file would be chunked.
 
-    Stores nothing. A text has at most 1 MB, a file 16 MB and 500 pages, read within 20 seconds. [Chunking](chunking.md) says when to pick which strategy.
+    Stores nothing. A text has at most 1 MB, a file 16 MB and 500 pages, read within 20 seconds. [Chunking](chunking.md) compares
+    the strategies.
 
     `text` is always `document[startOffset:endOffset]`, in Unicode code points.
     """
@@ -41,7 +42,7 @@ async def preview_chunks(access: Reader, sent: Sent) -> Enveloped[PreviewAnswer]
 
 
 async def _read_form(sent: SentBody, access: Access) -> tuple[str, bool, ChunkingFields]:
-    """The text of the file, whether it is source code, and the fields beside it."""
+    """The text of the file, whether it is source code, and the form's other fields."""
     async with sent.form(access.app.inbox) as form:
         if len(form.files) != 1:
             raise BadInput(

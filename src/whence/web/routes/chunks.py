@@ -1,4 +1,4 @@
-"""Chunks: one, those of a job, and many by id; deleting one.
+"""Chunks: get one, list those of a job, get many by id, delete one.
 
 These are the hot routes. They read the request by hand and encode rows without models (docs/decisions/0004).
 """
@@ -34,7 +34,7 @@ class _ChunkId:
 
 
 _JOB, _CHUNK, _FLAGS = Depends(_JobId), Depends(_ChunkId), Depends(chunk_flags)
-"""They only document the parameters."""
+"""These dependencies only document the parameters."""
 
 
 @router.get("/jobs/{job_id}/chunks/{chunk_id}", dependencies=[_JOB, _CHUNK, _FLAGS])
@@ -43,7 +43,7 @@ async def get_job_chunk(request: Request) -> Enveloped[ChunkModel]:
 
     404 `JOB_NOT_FOUND` when there is no such job, 404 `CHUNK_NOT_FOUND` when the job has no such chunk.
     """
-    return await _one(request, job_id=path_id(request, "job_id"))
+    return await _get_one(request, job_id=path_id(request, "job_id"))
 
 
 @router.delete("/chunks/bulk", include_in_schema=False)
@@ -57,15 +57,15 @@ async def not_bulk(_request: Request) -> Response:
 async def get_chunk(request: Request) -> Enveloped[ChunkModel]:
     """Get a chunk.
 
-    404 `JOB_NOT_FOUND` "Source job not found" when the job went away between two reads.
+    404 `JOB_NOT_FOUND` "Source job not found" when the job was deleted between two reads.
     """
-    return await _one(request)
+    return await _get_one(request)
 
 
-async def _one(request: Request, job_id: str | None = None) -> Enveloped[ChunkModel]:
+async def _get_one(request: Request, job_id: str | None = None) -> Enveloped[ChunkModel]:
     access = await reader(request)
     chunk_id, query = path_id(request, "chunk_id"), ChunkFlags.of(request)
-    with _failing_with("Failed to retrieve chunk", source=query.source):
+    with _translate_failures("Failed to retrieve chunk", source=query.source):
         chunk = await access.store.chunks.get(
             chunk_id,
             project_id=access.project_id,
@@ -78,10 +78,10 @@ async def _one(request: Request, job_id: str | None = None) -> Enveloped[ChunkMo
 
 @router.get("/chunks/{chunk_id}/deletion-impact", dependencies=[_CHUNK])
 async def get_chunk_deletion_impact(request: Request) -> Enveloped[ChunkDeletionImpact]:
-    """Show what deleting a chunk would take along."""
+    """Show what would be deleted together with a chunk."""
     access = await reader(request)
     chunk_id = path_id(request, "chunk_id")
-    with _failing_with("Failed to retrieve chunk"):
+    with _translate_failures("Failed to retrieve chunk"):
         project_id, chunk = await access.store.hits.one(chunk_id, project_id=access.project_id)
         return success(await ChunkDeletionImpact.load(access.store, project_id, chunk))
 
@@ -90,14 +90,14 @@ async def get_chunk_deletion_impact(request: Request) -> Enveloped[ChunkDeletion
 async def delete_chunk(request: Request) -> Enveloped[ChunkModel]:
     """Delete a chunk; its document and the document's text stay.
 
-    Deletes the chunk with its vectors, its index entries and its claims about the graph, all at once.
+    Deletes the chunk with its vectors, index entries and claims in one transaction.
 
-    The other chunks keep their ids and their `chunk_index`. Sending the document's content again brings the chunk back under
+    The other chunks keep their ids and their `chunk_index`. Ingesting the document's content again restores the chunk under
     another id. `data` is the chunk as it was.
     """
     access = await writer(request)
     chunk_id = path_id(request, "chunk_id")
-    with _failing_with("Failed to delete chunk"):
+    with _translate_failures("Failed to delete chunk"):
         project_id, chunk = await access.store.hits.one(chunk_id, project_id=access.project_id)
         document_id = UUID(chunk["document_id"])
         return plain_success(await access.app.remover.chunk(project_id, document_id, UUID(chunk["id"])))
@@ -108,7 +108,7 @@ async def list_job_chunks(request: Request) -> Enveloped[Listing[ChunkModel]]:
     """List the chunks of a job, in reading order."""
     access = await reader(request)
     job_id, query, page = path_id(request, "job_id"), ChunkFlags.of(request), page_of(request)
-    with _failing_with("Failed to retrieve chunks", source=query.source):
+    with _translate_failures("Failed to retrieve chunks", source=query.source):
         chunks, total = await access.store.chunks.of_job(
             job_id,
             project_id=access.project_id,
@@ -125,16 +125,16 @@ async def list_job_chunks(request: Request) -> Enveloped[Listing[ChunkModel]]:
 async def get_chunks(request: Request) -> Enveloped[BulkAnswer]:
     """Get up to 100 chunks by id.
 
-    Ids that are sent twice count once; the limit of 100 holds for the array as sent. The chunks are ordered by id.
+    Repeated ids count once, but the limit of 100 applies to the array as sent. The chunks are ordered by id.
 
-    An id that does not exist, or that the key may not read, is in `not_found`; the answer is 200, also when nothing was found.
+    An id that does not exist, or that the key may not read, is in `not_found`; the status is 200, also when no chunk was found.
     `found_count` plus the length of `not_found` is `requested_count`. Wrong ids: 400 `INVALID_UUID` "Invalid UUID format at
     index N".
     """
     access = await reader(request)
     wanted = await read_json(request, BulkRequest)
     ids = dict.fromkeys(wanted.chunk_ids)
-    with _failing_with("Failed to retrieve chunks", source=wanted.include_source):
+    with _translate_failures("Failed to retrieve chunks", source=wanted.include_source):
         chunks = await access.store.chunks.bulk(
             ids,
             project_id=access.project_id,
@@ -153,8 +153,8 @@ async def get_chunks(request: Request) -> Enveloped[BulkAnswer]:
 
 
 @contextmanager
-def _failing_with(message: str, *, source: bool = False) -> Iterator[None]:
-    """Turns a failing statement, or a fault of ours, into a 500 that names the operation; the cause goes to the log.
+def _translate_failures(message: str, *, source: bool = False) -> Iterator[None]:
+    """Turns a failing statement or a bug into a 500 that names the operation, and logs the cause.
 
     A database that does not answer stays a 503.
     """

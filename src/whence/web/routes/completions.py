@@ -1,4 +1,4 @@
-"""The same answers for clients of OpenAI's protocol. A model is a project, by its name or its id."""
+"""OpenAI's chat completions. A model is a project, given by name or id."""
 
 import time
 from collections.abc import AsyncGenerator, Sequence
@@ -42,7 +42,7 @@ ModelName = Annotated[str, Path(json_schema_extra={"minLength": 1}, description=
 async def list_models(access: Reader) -> Bare[ModelList]:
     """List the projects as models.
 
-    The projects that the key opens, at most 1,000.
+    At most 1,000 projects that the key gives access to.
     """
     if access.project_id is None:
         found, _ = await access.store.projects.page(limit=_MOST_MODELS, offset=0)
@@ -67,10 +67,10 @@ async def get_model(access: Reader, model: ModelName) -> Bare[ModelEntry]:
 async def create_completion(access: Reader, body: CompletionRequest, connection: Connected) -> Response:
     """Answer from the documents of a project, in OpenAI's form.
 
-    Citations in the content are `[1]`, `[2]`; `annotations` say where they are and link to the quotes. In a stream they come with the
-    last content. All other fields are ignored, and so are messages of tools and functions, unless a model can use them: then
-    `response_format`, `tools` and what tools said are passed on. What only a model can do is 400 without one. Titles, tags and
-    follow-ups that Open WebUI and LibreChat ask for come from the model alone, without documents.
+    Citations in the content are `[1]`, `[2]`; `annotations` give their positions and link to the quotes. In a stream they come
+    with the last content. All other fields are ignored, and so are messages of tools and functions, unless a model can use them:
+    then `response_format`, `tools` and tool messages are passed on. Features that need a model are refused with 400 if there is
+    none. Titles, tags and follow-ups that Open WebUI and LibreChat ask for come from the model alone, without documents.
 
     `sources`, `citations` and `notes` are those of [chat](#chat). In a stream, the first chunk has `sources` and the last one all
     of them; with `stream_options.include_usage` one more chunk counts the tokens.
@@ -89,7 +89,7 @@ async def create_completion(access: Reader, body: CompletionRequest, connection:
 
 
 def styling(access: Access, body: QuestionRequest, project: Project) -> tuple[CitationStyle, bool]:
-    """The style of citations, and whether there are footnotes. Refuses what only a model can do, if there is none."""
+    """The style of citations, and whether there are footnotes. Refuses features that need a model if there is none."""
     if not isinstance(access.app.answerer, ModelAnswerer):
         body.require_possible()
     style, footnotes = project_style(project)

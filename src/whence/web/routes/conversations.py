@@ -1,4 +1,4 @@
-"""Conversations and their answers: those of the caller's key, and those made without one."""
+"""Conversations and answers of the caller's key, and those made without a key."""
 
 from typing import Annotated, Literal
 
@@ -33,17 +33,15 @@ from whence.web.routes.chat import CHAT_ERRORS
 
 router = api_router("conversations")
 
-StaleFlag = Annotated[
-    Flag | None, Query(description="Only answers whose grounds have changed; false: the others.")
-]
+StaleFlag = Annotated[Flag | None, Query(description="true: only stale answers; false: only the others.")]
 FeedbackChoice = Annotated[FeedbackFilter | None, Query(description="Only answers with this feedback.")]
 InConversation = Annotated[Ident | None, Query(description="Only answers of this conversation.")]
-FileFormat = Annotated[Literal["json", "markdown"], Query(description="Of the file.")]
+FileFormat = Annotated[Literal["json", "markdown"], Query(description="Format of the file.")]
 
 
 @router.post("/conversations", status_code=201, responses=documented(ProjectNotFound))
 async def create_conversation(access: Reader, body: ConversationCreate) -> Enveloped[ConversationModel]:
-    """Begin a conversation."""
+    """Create a conversation."""
     project_id = await access.existing_project(body.project_id)
     made = await access.store.conversations.create(project_id, access.caller, title=body.title)
     return success(show_head(made), 201)
@@ -65,7 +63,7 @@ async def list_conversations(
 async def get_conversation(access: Reader, conversation_id: PathId) -> Enveloped[ConversationAnswer]:
     """Get a conversation with its messages.
 
-    Of an answer that was refreshed, the newest one is there.
+    Of a refreshed answer it has the newest one.
     """
     found = await access.store.conversations.get(conversation_id, access.caller)
     return success(await show_conversation(access.store, found))
@@ -120,10 +118,10 @@ async def list_answers(
     conversation_id: InConversation = None,
     page: PagedByCursor,
 ) -> Enveloped[Listing[AnswerModel]]:
-    """List stored answers, the newest first.
+    """List stored answers, newest first.
 
-    An answer is stale when a chunk that it cites was changed or deleted, or a claim about the cited words was rejected. It has the
-    reasons, with the cited text and the text that is there now. A refreshed answer is not stale any more.
+    An answer is stale when a chunk that it cites was changed or deleted, or a claim about the cited words was rejected. It has
+    the reasons, each with the cited text and the current text. A refreshed answer is no longer stale.
     """
     project = await access.existing_project(project_id)
     found, total = await access.store.answers.page(
@@ -161,7 +159,7 @@ async def export_answers(
 
 @router.get("/answers/{answer_id}")
 async def get_answer(access: Reader, answer_id: PathId) -> Enveloped[AnswerModel]:
-    """Get a stored answer, as it was given, and what happened to its grounds since."""
+    """Get a stored answer as it was given, with the later changes of its sources."""
     stored = await access.store.answers.get(answer_id, access.caller)
     return success(await show(access.store, stored))
 
@@ -172,8 +170,8 @@ async def refresh_answer(
 ) -> Enveloped[RefreshedAnswer]:
     """Ask the question again and show what changed.
 
-    The new answer takes the place of the old one in its conversation; the old one stays readable. 409 `CONFLICT` for an answer that
-    was refreshed already.
+    The new answer replaces the old one in its conversation; the old one stays readable. 409 `CONFLICT` when the answer was
+    already refreshed.
     """
     stored = await access.store.answers.get(answer_id, access.caller)
     asked = access.app.conversations.refresh(stored, access.caller)
@@ -187,7 +185,7 @@ async def refresh_answer(
 
 @router.post("/answers/{answer_id}/feedback")
 async def rate_answer(access: Reader, answer_id: PathId, body: FeedbackRequest) -> Enveloped[AnswerModel]:
-    """Say whether an answer is good, and which citations are wrong. Said again, it replaces the earlier feedback."""
+    """Rate an answer, and mark wrong citations. Replaces earlier feedback."""
     stored = await access.store.answers.get(answer_id, access.caller)
     count = len(stored.answer["citations"])
     if wrong := [number for number in body.wrong_citations if number >= count]:
@@ -207,7 +205,7 @@ async def rate_answer(access: Reader, answer_id: PathId, body: FeedbackRequest) 
 
 @router.delete("/answers/{answer_id}/feedback")
 async def unrate_answer(access: Reader, answer_id: PathId) -> Enveloped[AnswerModel]:
-    """Take the feedback on an answer back."""
+    """Remove the feedback on an answer."""
     stored = await access.store.answers.get(answer_id, access.caller)
     await access.store.answers.rate(stored, None)
     return success(await show(access.store, await access.store.answers.get(answer_id, access.caller)))

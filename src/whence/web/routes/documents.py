@@ -10,13 +10,12 @@ from fastapi.responses import StreamingResponse
 from whence.api.base import Listing, Success
 from whence.api.chunks import ChunkModel
 from whence.api.documents import (
-    FILE_TYPE,
     DeletionImpact,
     DocumentDescription,
     DocumentModel,
     DocumentText,
-    wanted_types,
 )
+from whence.api.file_types import FILE_TYPE, wanted_types
 from whence.api.ingest import DocumentUpdate, Ingested, UpdateForm
 from whence.api.values import SearchText
 from whence.errors import (
@@ -46,16 +45,21 @@ from whence.web.parameters import (
     chunk_flags,
     first_of,
 )
+from whence.web.ranges import ByteSpan
 from whence.web.responses import Enveloped, listed, plain_page, success
-from whence.web.routes import ENDED, answered, api_router, documented
+from whence.web.routes import ENDED, TEXT, answered, api_router, documented
 from whence.web.routes.ingest import answer_receipt
 from whence.web.texts import text_as_it_is, text_as_json
 
 router = api_router("documents")
 
-StatusFilter = Annotated[JobStatus | None, Query(description="Only where the newest job has this status.")]
+_BYTES = "application/octet-stream"
+
+StatusFilter = Annotated[
+    JobStatus | None, Query(description="Only documents whose newest job has this status.")
+]
 FileTypeFilter = Annotated[SearchText, Query(description=FILE_TYPE)]
-Sort = Annotated[DocumentOrder, Query(description="What to sort by.")]
+Sort = Annotated[DocumentOrder, Query(description="Field to sort by.")]
 
 
 @router.get("/documents")
@@ -76,7 +80,7 @@ async def list_documents(
     """
     if page.after is not None and (sort, direction) != ("created", "desc"):
         raise InvalidParameter.of(
-            "after", provided=str(page.after), expected="absent where documents are sorted"
+            "after", provided=str(page.after), expected="absent when `sort` or `direction` is given"
         )
     project = await access.existing_project(project_id)
     mimes, extensions = wanted_types([] if file_type is None else [file_type])
@@ -108,28 +112,37 @@ async def get_document(access: Reader, document_id: PathId) -> Enveloped[Documen
     response_class=StreamingResponse,
     responses=documented(
         NotFound,
+        RangeNotSatisfiable,
         StorageUnavailable,
-        also=answered("The file as it was sent, with its own type.", "application/octet-stream", FILE_SCHEMA),
+        also={
+            **answered("The file as it was sent, with its own type.", _BYTES, FILE_SCHEMA),
+            **answered("The bytes that `Range` asks for.", _BYTES, FILE_SCHEMA, status=206),
+        },
     ),
 )
 async def get_document_file(access: Reader, document_id: PathId, connection: Connected) -> Response:
-    """Get the original file, byte for byte.
+    """Get the original file, byte for byte, or the bytes that `Range` requests.
 
-    There is no envelope. `HEAD` is answered, too. While an update runs, it is the old file.
+    There is no envelope. `HEAD` works, too. During an update it is the old file. If the `ETag` in `If-Range` is outdated, the whole file is sent.
     """
     document = await access.document(document_id)
     if document.original_key is None:
         raise NotFound("The original was not kept", details={"document_id": str(document.id)})
+    etag = f'"{document.sha256.hex()}"'
+    sent = {} if connection.is_head else connection.request.headers
+    span = ByteSpan.asked(sent, size=document.size, etag=etag)
     headers = {
-        "Content-Type": document.mime,  # without a charset: only the bytes reveal it
+        "Content-Type": document.mime,  # without a charset, which only the bytes reveal
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(escaped(document.name), safe='')}",
-        "Content-Length": str(document.size),
-        "ETag": f'"{document.sha256.hex()}"',
+        **span.headers(etag),
     }
+    originals = access.app.originals
+    await originals.require_size(document.original_key, document.size)  # the headers promise it
     if connection.is_head:
-        await access.app.originals.head(document.original_key, 1)  # raises if it cannot be read
+        await originals.head(document.original_key, 1)  # raises if it cannot be read
         return Response(headers=headers)
-    return await file_response(access.app.originals.get(document.original_key), headers)
+    parts = originals.get(document.original_key, span=(span.first, span.end) if span.is_part else None)
+    return await file_response(parts, headers, status=span.status)
 
 
 @router.get(
@@ -142,10 +155,7 @@ async def get_document_file(access: Reader, document_id: PathId, connection: Con
             "model": Success[DocumentText],
             "content": {"text/plain": {"schema": {"type": "string"}}},
         },
-        206: {
-            "description": "The bytes that `Range` asks for.",
-            "content": {"text/plain": {"schema": {"type": "string"}}},
-        },
+        **answered("The bytes that `Range` requests.", "text/plain", TEXT, status=206),
     },
 )
 async def get_document_text(
@@ -158,7 +168,8 @@ async def get_document_text(
 ) -> Response:
     """Get the text that the chunks are spans of, or the span from `start` to `end`, in code points.
 
-    It is streamed in parts. `Range` asks for bytes of the plain text, unless `Accept` excludes it. If the document changes meanwhile, the answer breaks off.
+    It is streamed in parts. `Range` requests bytes of the plain text, unless `Accept` excludes it. If the document changes
+    while a text of more than 500,000 characters is sent, the stream ends early.
     """
     if end is not None and end < start:
         await access.document(document_id)  # an unknown document is 404 for any span
@@ -198,9 +209,9 @@ async def list_document_chunks(
 
 @router.get("/documents/{document_id}/deletion-impact")
 async def get_deletion_impact(access: Reader, document_id: PathId) -> Enveloped[DeletionImpact]:
-    """Show what deleting a document would take along.
+    """Show what would be deleted together with a document.
 
-    Nothing is deleted. `properties` of other objects fall back to what another chunk says, or go.
+    Nothing is deleted. `properties` of other objects fall back to the value of another chunk, or are removed.
     """
     document = await access.document(document_id)
     return success(await DeletionImpact.load(access.store, document))
@@ -215,17 +226,17 @@ async def get_deletion_impact(access: Reader, document_id: PathId) -> Enveloped[
 async def update_document(
     access: Writer, document_id: PathId, sent: Sent, connection: Connected, wait: WaitFlag = None
 ) -> Enveloped[Ingested]:
-    """Update a document: new content, another name or another way to cut it; its id stays.
+    """Update a document: new content, another name or other chunking; its id stays.
 
     Chunks whose text did not change keep their id and their vector.
 
-    Until the job is done readers see the old document, then the new one, never a mix; where it fails they keep the old one. A job
-    that was still running on the document is cancelled. Absent fields stay as they are: name, chunking, metadata. `metadata` changes at
-    once. With nothing to do, `alreadyExists` is true.
+    Readers see the old document until the job is done, and keep it if the job fails. A job that still runs on the document is
+    cancelled. Absent fields (name, chunking, metadata) stay as they are. `metadata` changes at once. If nothing changes,
+    `alreadyExists` is true.
     """
     document = await access.document(document_id)
     async with AsyncExitStack() as stack:
-        file, name, fields = await _new_content(access, sent, stack)
+        file, name, fields = await _read_content(access, sent, stack)
         if file is None and name is None and fields.metadata is None and not fields.says_chunking:
             expected = "file, text, name, chunkingStrategy or metadata"
             raise BadInput("Nothing to change", details={"expected": expected})
@@ -256,7 +267,7 @@ async def delete_document(access: Writer, document_id: PathId) -> Enveloped[Docu
 
     This cannot be undone. `data` is the document as it was.
 
-    503 `STORAGE_UNAVAILABLE`: the document is deleted, and its original will be removed later.
+    503 `STORAGE_UNAVAILABLE`: the document is deleted, its original will be removed later.
     """
     document = await access.document(document_id)
     view = await access.store.documents.view(document.id, project_id=document.project_id)
@@ -264,10 +275,10 @@ async def delete_document(access: Writer, document_id: PathId) -> Enveloped[Docu
     return success(DocumentModel.of(view))
 
 
-async def _new_content(
+async def _read_content(
     access: Access, sent: SentBody, stack: AsyncExitStack
 ) -> tuple[IncomingFile | None, str | None, DocumentUpdate | UpdateForm]:
-    """The file where there is one, its name, and the other fields."""
+    """The file, if there is one, its name, and the other fields."""
     if not sent.is_form:
         fields = await sent.read(DocumentUpdate)
         file = None
@@ -276,7 +287,9 @@ async def _new_content(
         return file, _clean_name(fields.name), fields
     form = await stack.enter_async_context(sent.form(access.app.inbox))
     if len(form.files) > 1:
-        raise BadInput("A document has one file", details={"field": "file", "provided": len(form.files)})
+        raise BadInput(
+            "A document has exactly one file", details={"field": "file", "provided": len(form.files)}
+        )
     beside = form.read(UpdateForm)
     named = _clean_name(beside.name)
     if not form.chosen:

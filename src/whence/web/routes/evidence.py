@@ -1,4 +1,4 @@
-"""Evidence: the words of a span in their document, the rectangles on its pages, and pictures of the pages."""
+"""Evidence: a span's text in its document, its rectangles on the pages, and pictures of the pages."""
 
 from typing import Annotated
 
@@ -31,8 +31,16 @@ from whence.web.routes import answered, api_router, documented
 router = api_router("evidence")
 
 _PNG = "image/png"
-SpanStart = Annotated[int, Query(description="In code points."), whole(0, MAX_OFFSET, in_query=True)]
-SpanEnd = Annotated[int, Query(description="Behind the last one."), whole(1, MAX_OFFSET, in_query=True)]
+SpanStart = Annotated[
+    int,
+    Query(description="First character of the span, in code points."),
+    whole(0, MAX_OFFSET, in_query=True),
+]
+SpanEnd = Annotated[
+    int,
+    Query(description="End of the span (exclusive), in code points."),
+    whole(1, MAX_OFFSET, in_query=True),
+]
 PageNumber = Annotated[int, Path(description="From 1."), whole(1, MAX_OFFSET, in_query=True)]
 Width = Annotated[int, Query(description="In pixels."), whole(16, 2000, in_query=True)]
 
@@ -43,8 +51,8 @@ async def get_span(
 ) -> Enveloped[SpanModel]:
     """Get a span of a document's text, and where a reader sees it.
 
-    `pages` has the rectangles on the pages of a PDF, over as many pages as the span has. They enclose the span's characters and
-    no other; where that is not possible, `rects` is null and `reason` says why.
+    `pages` has the rectangles on each page of a PDF that the span touches. They enclose exactly the span's characters. If that is
+    not possible, `rects` is null and `reason` says why.
     """
     document = await access.document(document_id)
     return success(SpanModel.of(await access.app.evidence.span(document, start, end)))
@@ -54,8 +62,8 @@ async def get_span(
 async def find_evidence(access: Reader, body: EvidenceRequest) -> Enveloped[EvidenceAnswer]:
     """Get the evidence for up to 100 chunks, claims, citations or other spans.
 
-    A citation is sent as its `documentId`, `startOffset` and `endOffset`. What does not exist, or belongs to another project, is
-    not found.
+    A citation is sent as its `documentId`, `startOffset` and `endOffset`. Items that do not exist or belong to another project
+    have `found` false.
     """
     project_id = await access.existing_project(body.project_id)
     app = access.app
@@ -74,7 +82,7 @@ async def list_pages(access: Reader, document_id: PathId, page: Paged) -> Envelo
 async def get_page_lines(
     access: Reader, document_id: PathId, page_number: PageNumber
 ) -> Enveloped[PageLines]:
-    """Get the printed lines of a page and their places: a text layer for its picture."""
+    """Get the printed lines of a page with their positions: a text layer for its picture."""
     document = await access.document(document_id)
     lines = await access.app.evidence.lines(document, page_number)
     return success(PageLines(lines=[LineModel.of(one) for one in lines]))
@@ -100,7 +108,7 @@ async def get_page_image(
 ) -> Response:
     """Get a picture of a page of a PDF, as PNG.
 
-    A page that is long for its width is narrower than asked for: its picture has at most 4000 pixels in height. A page of
+    The picture is at most 4000 pixels high, so that of a long page is narrower than requested. A page of
     more than 14,400 points (5 m) in width or height is not rendered. There is no envelope.
     """
     document = await access.document(document_id)

@@ -1,4 +1,4 @@
-"""Extraction on request: of a document, and again where the schema changed."""
+"""Extraction on request: of a document, or again after the schema changed."""
 
 from typing import Annotated
 
@@ -15,12 +15,12 @@ from whence.web.routes import ENDED, Responses, api_router, documented
 
 router = api_router("extraction")
 
-_DRY: Responses = {200: {"description": "With `dryRun`: nothing was ordered."}}
+_DRY: Responses = {200: {"description": "With `dryRun`: no extraction was queued."}}
 
 DryRunFlag = Annotated[
     Flag | None,
     Query(
-        alias="dryRun", description="Only say what it would cost; the same field in the body does the same."
+        alias="dryRun", description="Only estimate the cost. The body field of the same name does the same."
     ),
 ]
 
@@ -35,9 +35,9 @@ async def extract_document(
 ) -> Enveloped[ExtractionOrdered]:
     """Extract objects and relationships from a document.
 
-    The body may be left out. An order that is already waiting is answered again.
+    The body may be left out. If an extraction is already waiting, the answer is that job.
 
-    409 `CONFLICT` when the embeddings are not complete, the document could not be ingested, or a model is wanted and none is
+    409 `CONFLICT` when the embeddings are not complete, the document could not be ingested, or a model is requested and none is
     configured.
     """
     wanted = body or ExtractRequest()

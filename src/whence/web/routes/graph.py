@@ -1,4 +1,4 @@
-"""The graph: relationships, the neighbours of an object, a part to look at, and all of it as a file."""
+"""The graph: relationships, an object's neighbours, a part for display, and an export of the whole."""
 
 from typing import Annotated
 
@@ -35,9 +35,9 @@ router = api_router("graph")
 MAX_NODES = 1000
 MAX_OUTLINE = 5000
 
-FromObject = Annotated[Ident | None, Query(description="Only from this object.")]
-ToObject = Annotated[Ident | None, Query(description="Only to this object.")]
-OfObject = Annotated[Ident | None, Query(description="Only from or to this object.")]
+FromObject = Annotated[Ident | None, Query(description="Only relationships from this object.")]
+ToObject = Annotated[Ident | None, Query(description="Only relationships to this object.")]
+OfObject = Annotated[Ident | None, Query(description="Only relationships from or to this object.")]
 Depth = Annotated[
     int, Query(description="Maximum number of steps from the object."), whole(1, MAX_DEPTH, in_query=True)
 ]
@@ -86,9 +86,9 @@ async def get_relationship(access: Reader, relationship_id: PathId) -> Enveloped
 async def get_neighbours(
     access: Reader, object_id: PathId, depth: Depth = 1, limit: NodeLimit = 100
 ) -> Enveloped[GraphAnswer]:
-    """Get an object and what it is connected to.
+    """Get an object and its neighbours.
 
-    The near before the far.
+    The nearest come first.
     """
     found = await access.graph_object(object_id)
     part = await access.store.graph.views.neighbours(found.project_id, [found.id], depth=depth, limit=limit)
@@ -126,7 +126,7 @@ async def get_graph_outline(
     name: NameFilter = None,
     limit: OutlineLimit = MAX_OUTLINE,
 ) -> Enveloped[GraphOutline]:
-    """Get a large part of the graph in few bytes, to draw it.
+    """Get a large part of the graph in compact form, for drawing.
 
     The first objects that match, and at most four times as many relationships.
     """

@@ -17,19 +17,20 @@ router = APIRouter(tags=["health"], route_class=Described, generate_unique_id_fu
 @router.head("/healthz", include_in_schema=False)  # some probes use HEAD
 @router.get("/healthz")
 async def health() -> Bare[Health]:
-    """Whether the process is alive."""
+    """Check that the process is alive."""
     return respond(Health(status="ok", version=__version__))
 
 
 @router.head("/readyz", include_in_schema=False)
 @router.get(
     "/readyz",
-    responses={503: {"model": Readiness, "description": "Something is missing; the fields say what."}},
+    responses={503: {"model": Readiness, "description": "A part is missing; the fields name it."}},
 )
 async def readiness(app: Annotated[App, Depends(app_of)]) -> Bare[Readiness]:
-    """Whether database, migrations and worker are there.
+    """Check database, migrations and worker.
 
-    The database answers, its schema is current, and a worker gave a sign within 30 seconds. No key is needed.
+    Ready means that the database answers, its schema is current, and a worker sent a heartbeat within 30 seconds. No key is
+    needed.
     """
     report = await app.readiness()
     return respond(Readiness.model_validate(report), 503 if report["status"] == "not ready" else 200)

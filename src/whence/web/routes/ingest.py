@@ -1,4 +1,4 @@
-"""Documents come in: as files, from a URL, as text. Answered when they are safe, not when they are read."""
+"""Ingests files, URLs and texts. Answers once they are stored durably, before they are parsed."""
 
 from typing import Any
 
@@ -15,14 +15,14 @@ from whence.web.routes import ENDED, api_router, documented
 router = api_router("ingest")
 
 Refused = tuple[Upload, errors.WhenceError]
-"""A file that could not be kept, and why."""
+"""A file that could not be stored, and the error."""
 
 _FILES: dict[str, Any] = {
     "type": "array",
     "items": FILE_SCHEMA,
     "minItems": 1,
     "required": True,
-    "description": "One part for each file.",
+    "description": "One part per file.",
 }
 _ERRORS = (errors.InvalidUUID, errors.ProjectNotFound, errors.StorageUnavailable, errors.Conflict)
 
@@ -38,10 +38,10 @@ async def ingest_files(
 ) -> Enveloped[IngestedMany]:
     """Ingest one or many files.
 
-    One file or up to 1,000. `data.items` has one entry for each file, in their order.
+    Up to 1,000 files. `data.items` has one entry per file, in the same order.
 
-    A file that cannot be kept does not harm the others; if none can be kept, the answer is the error. Every part with a file name
-    counts as a file; its field may have any name. All files together have at most `WHENCE_MAX_UPLOAD_MB`.
+    A file that cannot be stored does not affect the others; if none can be stored, the answer is the error. Every part with a
+    file name counts as a file, whatever its field is called. All files together have at most `WHENCE_MAX_UPLOAD_MB`.
     """
     if not sent.is_form:
         raise errors.BadInput(
@@ -68,11 +68,11 @@ async def ingest_files(
 async def ingest_url(
     access: Writer, body: URLIngest, connection: Connected, wait: WaitFlag = None
 ) -> Enveloped[Ingested]:
-    """Ingest what a URL answers with.
+    """Ingest the content of a URL.
 
     The URL is [fetched](fetching.md) before the answer. The same URL again makes a new version of the same document.
 
-    Content that did not change, by its `ETag`, its `Last-Modified` or its bytes, is `alreadyExists`.
+    If the content did not change, by its `ETag`, `Last-Modified` or bytes, `alreadyExists` is true.
     """
     project_id = access.project(body.project_id)
     chunking = None
@@ -92,7 +92,7 @@ async def ingest_text(
 ) -> Enveloped[Ingested]:
     """Ingest a text.
 
-    The JSON has at most 16 MB. Without a `name` the server makes one up.
+    The JSON has at most 16 MB. Without a `name` the server generates one.
     """
     project_id = access.project(body.project_id)
     async with access.app.inbox.text(body.text) as file:
@@ -107,7 +107,7 @@ async def ingest_text(
 
 
 async def _receive_all(access: Access, files: list[Upload], fields: UploadForm) -> list[Receipt | Refused]:
-    """One for each file. A file that cannot be kept does not harm the others; if none can, its error is the answer."""
+    """One entry per file. A file that cannot be stored does not affect the others; if none can be, raises the first error."""
     project_id = access.project(fields.project_id)
     chunking = fields.chunking(await access.default_chunking(project_id))
     folder = (fields.folder or "").strip("/")

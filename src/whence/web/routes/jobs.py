@@ -1,4 +1,4 @@
-"""Jobs: their progress, and retrying, cancelling and deleting them."""
+"""Jobs: progress, retry, cancel, delete."""
 
 from collections.abc import AsyncGenerator
 from typing import Annotated
@@ -22,10 +22,10 @@ from whence.web.routes.chat import EVENT_STREAM
 
 router = api_router("jobs")
 
-StatusFilter = Annotated[JobStatus | None, Query(description="Only with this status.")]
-JobTypeFilter = Annotated[JobType | None, Query(description="Only of this type.")]
-OfDocument = Annotated[Ident | None, Query(description="Only of this document.")]
-OutcomeFilter = Annotated[Outcome | None, Query(description="Only with this outcome.")]
+StatusFilter = Annotated[JobStatus | None, Query(description="Only jobs with this status.")]
+JobTypeFilter = Annotated[JobType | None, Query(description="Only jobs of this type.")]
+OfDocument = Annotated[Ident | None, Query(description="Only jobs of this document.")]
+OutcomeFilter = Annotated[Outcome | None, Query(description="Only chunks with this outcome.")]
 RejectedOnly = Annotated[Flag, Query(description="Only chunks with rejected proposals.")]
 
 
@@ -39,7 +39,7 @@ async def list_jobs(
     document_id: OfDocument = None,
     page: PagedByCursor,
 ) -> Enveloped[Listing[JobModel]]:
-    """List the jobs of a project, the newest first."""
+    """List the jobs of a project, newest first."""
     project = await access.existing_project(project_id, document_id=document_id)
     found, total = await access.store.jobs.page(
         project,
@@ -75,11 +75,11 @@ async def watch_job(access: Reader, job_id: PathId, connection: Connected) -> Re
 
     An event `progress` for each change and `end` when the job has ended; the data is the job.
 
-    `deleted` says that the job is gone. Without a change, a comment comes every 15 seconds. Open a stream again that ends without
-    `end` or `deleted`.
+    `deleted` means that the job was deleted. Between changes, a comment is sent every 15 seconds. If a stream ends without `end`
+    or `deleted`, open it again.
     """
     job = await _find_job(access, job_id)
-    return await streamed(connection, _events(access, job.id, connection), lambda part: [part])
+    return await streamed(connection, _stream_events(access, job.id, connection), lambda part: [part])
 
 
 @router.get("/jobs/{job_id}/readings")
@@ -91,7 +91,7 @@ async def list_readings(
     rejected: RejectedOnly = False,
     page: PagedByCursor,
 ) -> Enveloped[Listing[ReadingModel]]:
-    """List what an extraction made of each chunk and what it rejected, in reading order.
+    """List an extraction's result for each chunk, with rejected proposals, in reading order.
 
     `after` is the id of a chunk.
     """
@@ -112,7 +112,7 @@ async def list_readings(
 async def retry_job(access: Writer, job_id: PathId) -> Enveloped[JobModel]:
     """Run a failed or cancelled job again, from its last finished step.
 
-    409 `CONFLICT` when the job neither failed nor was cancelled, or when a newer job took its place.
+    409 `CONFLICT` when the job neither failed nor was cancelled, or when a newer job replaced it.
     """
     job = await access.app.retry(await _find_job(access, job_id))
     return success(JobModel.of(job), 202)
@@ -122,7 +122,7 @@ async def retry_job(access: Writer, job_id: PathId) -> Enveloped[JobModel]:
 async def cancel_job(access: Writer, job_id: PathId) -> Enveloped[JobModel]:
     """Cancel a job, or all extractions that were ordered together; the documents keep their stored version.
 
-    409 `CONFLICT` when the job has ended already.
+    409 `CONFLICT` when the job has already ended.
     """
     jobs = access.store.jobs
     try:
@@ -134,9 +134,10 @@ async def cancel_job(access: Writer, job_id: PathId) -> Enveloped[JobModel]:
 
 @router.delete("/jobs/{job_id}")
 async def delete_job(access: Writer, job_id: PathId) -> Enveloped[JobModel]:
-    """Delete a job and the chunks it made; what an extraction gave the graph stays.
+    """Delete a job and the chunks it made; claims of an extraction stay in the graph.
 
-    The document and its original stay: as an earlier job left it, or without chunks until it is ingested again.
+    The document and its original stay. The document returns to the state of an earlier job, or has no chunks until it is ingested
+    again.
 
     `data` is the job as it was.
     """
@@ -149,7 +150,9 @@ async def _find_job(access: Access, job_id: UUID) -> Job:
     return await access.store.jobs.get(job_id, project_id=access.project_id)
 
 
-async def _events(access: Access, job_id: UUID, connection: ClientConnection) -> AsyncGenerator[bytes, None]:
+async def _stream_events(
+    access: Access, job_id: UUID, connection: ClientConnection
+) -> AsyncGenerator[bytes, None]:
     try:
         async for job in changes(access.app, job_id, connection):
             yield event("progress" if job.status in OPEN else "end", JobModel.of(job))

@@ -20,9 +20,13 @@ from whence.web.routes import api_router, documented
 router = api_router("links", prefix="/links")
 
 Url = Annotated[SearchText, Query(description="A link of this server, with or without its address.")]
-DocumentId = Annotated[Ident | None, Query(alias="document", description="Instead of `url`: the document.")]
-SpanText = Annotated[SearchText, Query(description="The span, such as `120-240`.")]
-Version = Annotated[SearchText, Query(alias="v", description="The version; default: the current one.")]
+DocumentId = Annotated[
+    Ident | None, Query(alias="document", description="Instead of `url`: the id of the document.")
+]
+SpanText = Annotated[SearchText, Query(description="The span in the document, such as `120-240`.")]
+Version = Annotated[
+    SearchText, Query(alias="v", description="The document's version; default: the current one.")
+]
 
 
 @router.get(
@@ -48,24 +52,26 @@ async def resolve_link(
 ) -> Enveloped[LinkAnswer]:
     """Follow a link, also one made under an older version of its document.
 
-    A chunk whose text did not change is found by its id, other text where the same words are, the nearest first. If they are gone,
-    `quote` still has them: the last 20 versions of a document are kept.
+    A chunk whose text did not change is found by its id. Other text is found by its words, the nearest occurrence first. If the
+    words are gone, `quote` still has them: the last 20 versions of a document are kept.
     """
     if (url is None) == (document is None):
         raise BadInput("A link is needed: url or document", details={"expected": "url, or document"})
     if url is None:
-        return success(await _document(access, _uuid(document), span, v))
+        return success(await _resolve_document(access, _parse_uuid(document), span, v))
     public = urlsplit(links.base.get() or "").netloc
     kind, ident, query = read_link(url, own=list(filter(None, (public, host))))
     if kind == "d":
         said = parse_qs(query)
         return success(
-            await _document(access, _uuid(ident), *(said.get(name, [None])[-1] for name in ("span", "v")))
+            await _resolve_document(
+                access, _parse_uuid(ident), *(said.get(name, [None])[-1] for name in ("span", "v"))
+            )
         )
-    return success(await _thing(access, kind, _uuid(ident)))
+    return success(await _resolve_other(access, kind, _parse_uuid(ident)))
 
 
-async def _thing(access: Access, kind: str, ident: UUID) -> LinkAnswer:
+async def _resolve_other(access: Access, kind: str, ident: UUID) -> LinkAnswer:
     if kind == "o":
         found = await access.graph_object(ident)
         return LinkAnswer(kind="object", id=found.id, url=links.to_object(found.id))
@@ -76,7 +82,7 @@ async def _thing(access: Access, kind: str, ident: UUID) -> LinkAnswer:
     return LinkAnswer(kind="conversation", id=conversation.id, url=links.to_conversation(conversation.id))
 
 
-async def _document(access: Access, ident: UUID, span: str | None, v: str | None) -> LinkAnswer:
+async def _resolve_document(access: Access, ident: UUID, span: str | None, v: str | None) -> LinkAnswer:
     view = await access.store.documents.view(ident, project_id=access.project_id)
     current: int = view["version"]
     if v is not None and not v.isdecimal():
@@ -86,10 +92,10 @@ async def _document(access: Access, ident: UUID, span: str | None, v: str | None
     found = await follow(
         access.store, UUID(view["project_id"]), ident, span=wanted, version=version, current=current
     )
-    return _answer(view, found, wanted, version)
+    return _build_answer(view, found, wanted, version)
 
 
-def _answer(view: DocumentView, found: LinkTarget, wanted: Span | None, version: int) -> LinkAnswer:
+def _build_answer(view: DocumentView, found: LinkTarget, wanted: Span | None, version: int) -> LinkAnswer:
     start, end = found.span or (None, None)
     current = view["version"]
     return LinkAnswer.of(
@@ -111,7 +117,7 @@ def _answer(view: DocumentView, found: LinkTarget, wanted: Span | None, version:
     )
 
 
-def _uuid(given: UUID | str | None) -> UUID:
+def _parse_uuid(given: UUID | str | None) -> UUID:
     ident = canonical_uuid(str(given))
     if ident is None:
         raise InvalidUUID(details={"parameter": "url", "provided": given})

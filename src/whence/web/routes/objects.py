@@ -1,4 +1,4 @@
-"""Objects: the nodes of the graph, each property with its claims; and merging two into one."""
+"""Objects: the nodes of the graph with the claims of each property, and merges of two objects."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -57,16 +57,16 @@ def _read_ids(value: list[str]) -> list[UUID]:
 _IDS = {"type": "array", "items": UUID_SCHEMA, "minItems": 1, "maxItems": MAX_IDS}
 Ids = Annotated[
     list[Any] | None,
-    Query(description=f"Only these, at most {MAX_IDS}: repeated, or separated by commas."),
+    Query(description=f"Only these ids, at most {MAX_IDS}: repeated, or separated by commas."),
     Value(_read_ids, _IDS),
 ]
 UpdatedSince = Annotated[
     datetime | None,
-    Query(alias="updatedSince", description="Only what changed at this time or later."),
+    Query(alias="updatedSince", description="Only objects that changed at this time or later."),
     moment(),
 ]
-Sort = Annotated[ObjectOrder, Query(description="What to sort by; `claims` is their number.")]
-OfObject = Annotated[Ident | None, Query(alias="object", description="Only with this object.")]
+Sort = Annotated[ObjectOrder, Query(description="Field to sort by; `claims` is the number of claims.")]
+OfObject = Annotated[Ident | None, Query(alias="object", description="Only suggestions with this object.")]
 MergedInto = Annotated[Ident | None, Query(description="Only merges into this object.")]
 
 Dismissed = Annotated[Flag, Query(description="Only dismissed suggestions.")]
@@ -87,9 +87,9 @@ async def list_objects(
     direction: Direction = "asc",
     page: PagedByCursor,
 ) -> Enveloped[Listing[ObjectModel]]:
-    """List the objects of a project, by default the oldest first.
+    """List the objects of a project, by default oldest first.
 
-    With a `document_id`, and a key for all projects, the project may be left out.
+    A key for all projects may leave out the project if it sends a `document_id`.
 
     `after` continues the list after an object. It needs the order of creation.
 
@@ -97,7 +97,7 @@ async def list_objects(
     """
     if page.after is not None and sort != "created":
         raise InvalidParameter.of(
-            "after", provided=str(page.after), expected="absent where objects are sorted"
+            "after", provided=str(page.after), expected="absent when `sort` or `direction` is given"
         )
     project = await access.existing_project(project_id, document_id=document_id)
     found, total = await access.store.graph.objects.page(
@@ -121,7 +121,7 @@ async def list_objects(
 async def list_merges(
     access: Reader, page: PagedByCursor, project_id: ProjectFilter = None, object_id: MergedInto = None
 ) -> Enveloped[Listing[MergeModel]]:
-    """List the merges that are not undone, the newest first."""
+    """List the merges that are not undone, newest first."""
     project = await access.existing_project(project_id)
     found, total = await access.store.graph.merges.page(
         project, object_id=object_id, limit=page.fetched, offset=page.offset, after=page.after
@@ -131,7 +131,7 @@ async def list_merges(
 
 @router.get("/objects/merge", include_in_schema=False)
 async def not_merge() -> Response:
-    """Without this route `merge` would count as an object's id."""
+    """Without this route `merge` would be taken for an object's id."""
     raise HTTPException(MethodNotAllowed.status)
 
 
@@ -139,14 +139,14 @@ async def not_merge() -> Response:
 async def merge_objects(access: Writer, body: MergeRequest) -> Enveloped[MergeModel]:
     """Merge two objects: the kept one has the claims of both.
 
-    Both must be of the same project and the same type. Later claims about the dropped one count for the kept one, too.
+    Both must be of the same project and the same type. Later claims about the dropped object go to the kept one, too.
 
-    409 `CONFLICT` when the two are one already or of different types.
+    409 `CONFLICT` when the two are already merged or of different types.
     """
     kept = await access.store.graph.objects.get(body.keep_id, project_id=access.project_id)
     dropped = await access.store.graph.objects.get(body.drop_id, project_id=kept.project_id)
     if body.keep_id != body.drop_id and kept.id == dropped.id:
-        raise Conflict("The two are one object already", details={"object_id": str(kept.id)})
+        raise Conflict("The two are already one object", details={"object_id": str(kept.id)})
     merge = await access.store.graph.merges.merge(kept.project_id, keep_id=kept.id, drop_id=dropped.id)
     return success(MergeModel.of(merge))
 
@@ -169,7 +169,7 @@ async def list_suggestions(
     *,
     dismissed: Dismissed = False,
 ) -> Enveloped[Listing[SuggestionModel]]:
-    """List pairs of objects of one type that may be one, the best first, without dismissed ones."""
+    """List pairs of objects of one type that may be the same, best first, without dismissed ones."""
     await access.existing_project(project_id)
     found, total = await access.store.graph.suggestions.page(
         project_id,
@@ -226,7 +226,7 @@ async def restore_suggestion(
 async def get_object(access: Reader, object_id: PathId) -> Enveloped[ObjectAnswer]:
     """Get an object, and for each of its properties the claims.
 
-    `sources` has all current claims, and of the others those among the newest 200.
+    `sources` has all current claims, and other claims if they are among the newest 200.
 
     The id of an object that was merged into another leads to that other.
     """

@@ -17,8 +17,8 @@ async def create_embeddings(
 ) -> Bare[EmbeddingsAnswer]:
     """Embed texts with the model of a project.
 
-    The vectors have the length 1 and compare with those of the project's chunks. A long text is embedded in several windows, never
-    cut off.
+    The vectors are normalised and comparable to those of the project's chunks. A long text is embedded in several windows and
+    never cut off.
     """
     embedder = await _find_embedder(access, body.model)
     if body.dimensions not in (None, embedder.dimensions):
@@ -31,7 +31,7 @@ async def create_embeddings(
 
 
 async def _find_embedder(access: Access, model: str | None) -> Embedder:
-    """The embedder that is named, or that of the project."""
+    """The embedder with this name, else the project's."""
     embedders = access.app.embedders
     if model == embedders.configured.model:
         return embedders.configured

@@ -48,9 +48,9 @@ ResponseId = Annotated[str, Path(json_schema_extra={"minLength": 1}, description
 async def create_response(access: Reader, body: ResponseRequest, connection: Connected) -> Response:
     """Answer from the documents of a project, in the form of OpenAI's Responses.
 
-    Text in, text out. Citations in the text are `[1]`, `[2]`; `annotations` say where they are and link to the quotes. The answer is
-    stored in a conversation unless `store` is false; `previous_response_id` goes on with that conversation, if it names its last
-    answer. Instructions, tools and all other fields are ignored; `text.format` is passed on to the model.
+    Text in, text out. Citations in the text are `[1]`, `[2]`; `annotations` give their positions and link to the quotes. The
+    answer is stored in a conversation unless `store` is false; `previous_response_id` continues that conversation if it is the id
+    of its last answer. Instructions, tools and all other fields are ignored; `text.format` is passed on to the model.
 
     `sources`, `citations` and `notes` are those of [chat](#chat).
     """
@@ -66,7 +66,7 @@ async def create_response(access: Reader, body: ResponseRequest, connection: Con
     )
     events = client_task(access, body.said())
     if events is None:
-        question = body.question(await _conversation(access, body))
+        question = body.question(await _find_conversation(access, body))
         events = access.app.conversations.stream(
             project.id, question, access.caller, passed_on=body.passed_on, answer_id=answer_id
         )
@@ -105,7 +105,7 @@ async def get_response(access: Reader, response_id: ResponseId) -> Bare[Response
 
 @router.delete("/responses/{response_id}", responses=documented(AnswerNotFound))
 async def delete_response(access: Reader, response_id: ResponseId) -> Bare[ResponseDeleted]:
-    """Delete a stored response with its question, and its conversation if there is nothing else in it."""
+    """Delete a stored response with its question, and its conversation if that has no other question."""
     stored = await access.store.answers.get(_answer_id(response_id), access.caller)
     await access.changeable_conversation(stored.conversation_id)
     async with access.store.transaction() as tx:
@@ -120,18 +120,18 @@ def _answer_id(response_id: str) -> UUID:
     return ident
 
 
-async def _conversation(access: Access, body: ResponseRequest) -> UUID | None:
+async def _find_conversation(access: Access, body: ResponseRequest) -> UUID | None:
     """The conversation that the request continues. It has the earlier messages, so the request may have only the question."""
     if body.previous is None:
         return None
     if any(turn.role != "system" for turn in body.said()[:-1]):
-        expected = "only the new question, as previous_response_id has the messages before it"
+        expected = "only the new question, because previous_response_id has the earlier messages"
         raise InvalidParameter.of("input", provided=len(body.input), expected=expected)
     return await access.app.conversations.continued_after(body.previous, access.caller)
 
 
 class _Encoder:
-    """Writes the events of an answer as those of a response."""
+    """Converts the events of an answer to those of OpenAI's Responses."""
 
     def __init__(self, writer: ResponseWriter, styled: StyledAnswer) -> None:
         self._writer = writer

@@ -1,4 +1,4 @@
-"""The web pages: one document for every address of theirs, and their assets, whose names carry a hash of the content."""
+"""The web pages: one HTML document for all their addresses, and assets with a content hash in their names."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ PAGES = (
     *("/documents", "/search", "/graph", "/schema", "/jobs", "/projects", "/status", "/docs"),
     *("/d/{id}", "/o/{id}", "/a/{id}", "/c/{id}"),
 )
-"""The addresses of the pages; `ui/src/pages/routes.ts` has the same."""
+"""The addresses of the pages, as in `ui/src/pages/routes.ts`."""
 
 _ASSET = re.compile(r"[\w-]+(\.[\w-]+)+")
 _HEADERS = {
@@ -35,13 +35,13 @@ _UNBUILT = """<!doctype html>
 <h1>Whence</h1>
 <p>The server runs, but its web pages are not built. In the source tree, <code>make ui</code> builds them; it needs Node 20 or
 newer, or network access to fetch one. A wheel from <code>make wheel</code> has them built in.</p>
-<p>The API is there: <a href="/openapi.json">/openapi.json</a>.</p>
+<p>The API works: <a href="/openapi.json">/openapi.json</a>.</p>
 </html>
 """
 
 
 async def page(_request: Request) -> Response:
-    """The one HTML document; its script shows the page of the address."""
+    """The HTML document, whose script shows the page for the address."""
     built = STATIC / "index.html"
     if not built.is_file():
         return HTMLResponse(_UNBUILT, headers=_FRESH)
@@ -49,7 +49,7 @@ async def page(_request: Request) -> Response:
 
 
 def or_lost(otherwise: ASGIApp) -> ASGIApp:
-    """For addresses that nothing answers: browsers get the page, which says so; programs get `otherwise`."""
+    """Answers unknown addresses: browsers get a page that says so, programs get `otherwise`."""
 
     async def lost(scope: Scope, receive: Receive, send: Send) -> None:
         wants_page = scope["type"] == "http" and "text/html" in Headers(scope=scope).get("accept", "")
@@ -64,7 +64,7 @@ def or_lost(otherwise: ASGIApp) -> ASGIApp:
 
 
 async def asset(request: Request) -> Response:
-    """A script, a style or a picture, compressed where the browser takes it."""
+    """A script, a style or a picture, compressed if the browser accepts that."""
     name = request.path_params["name"]
     file = STATIC / "assets" / name
     if not _ASSET.fullmatch(name) or not file.is_file():

@@ -36,7 +36,7 @@ async def create_project(access: Admin, body: ProjectCreate) -> Enveloped[Projec
 
 @router.get("")
 async def list_projects(access: Reader, page: PagedByCursor) -> Enveloped[Listing[ProjectModel]]:
-    """List the projects that the key opens."""
+    """List the projects that the key gives access to."""
     if access.project_id is None:
         projects, total = await access.store.projects.page(
             limit=page.fetched, offset=page.offset, after=page.after
@@ -56,9 +56,9 @@ async def get_project(access: Reader, project_id: PathId) -> Enveloped[ProjectMo
 
 @router.patch("/{project_id}", responses=documented(Conflict, URLRefused))
 async def change_project(access: Admin, project_id: PathId, body: ProjectChange) -> Enveloped[ProjectModel]:
-    """Change a project: its name, description, language or how it extracts.
+    """Change a project's name, description, language or settings.
 
-    The name of another project is refused with 409 `CONFLICT` only for a key of all projects: a key of one project sees no others.
+    409 `CONFLICT` when the name is taken, but only for a key for all projects: a key of one project must not learn other names.
 
     Absent fields stay as they are, also inside `config` and its `context`. A null `description` removes it.
 

@@ -1,4 +1,4 @@
-"""Provenance: which chunk said what about which object, under which schema."""
+"""Provenance: which chunk claimed what about which object, under which schema version."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -28,11 +28,11 @@ router = api_router("provenance")
 
 _OF_OBJECT = documented(ObjectNotFound)
 
-PropertyName = Annotated[SearchText, Query(alias="property", description="Only of this property.")]
+PropertyName = Annotated[SearchText, Query(alias="property", description="Only claims about this property.")]
 IncludeRects = Annotated[Flag, Query(alias="includeRects", description=INCLUDE_RECTS)]
 IncludeText = Annotated[Flag, Query(alias="includeText", description="Add the text of each claim's chunk.")]
-Current = Annotated[Flag | None, Query(description="Only current claims, or only others.")]
-OfObject = Annotated[Ident | None, Query(alias="object", description="Only of this object.")]
+Current = Annotated[Flag | None, Query(description="true: only current claims; false: only others.")]
+OfObject = Annotated[Ident | None, Query(alias="object", description="Only conflicts of this object.")]
 
 
 @router.get("/objects/{object_id}/provenance", responses=_OF_OBJECT)
@@ -47,7 +47,7 @@ async def list_claims(
 ) -> Enveloped[Listing[ClaimModel]]:
     """List every claim about an object, or about one property; the newest first.
 
-    Values that a person set, and claims that a person rejected, come before them.
+    Values that a person set and claims that a person rejected come first.
     """
     found = await access.graph_object(object_id)
     claims, total = await access.store.graph.provenance.of_object(
@@ -68,7 +68,7 @@ async def list_claims(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stated:
-    """The claims of a chunk or a document that are asked for."""
+    """Filters of the claims of a chunk or a document."""
 
     property_name: PropertyName = None
     of_type: TypeFilter = None
@@ -118,7 +118,7 @@ async def list_document_claims(
 ) -> Enveloped[Listing[StatedClaim]]:
     """List the claims of a document about objects and relationships, in reading order.
 
-    `document_start` and `document_end` are the quotes in the document's text, to highlight them. `type` is that of the object
+    `document_start` and `document_end` are the span of the quote in the document's text. `type` is that of the object
     or the relationship.
     """
     document = await access.document(document_id)
@@ -135,9 +135,9 @@ async def list_conflicts(
     object_type: TypeFilter = None,
     property_name: PropertyName = None,
 ) -> Enveloped[Listing[ConflictModel]]:
-    """List the properties of objects and relationships about which claims differ.
+    """List properties of objects and relationships with conflicting claims.
 
-    Values that differ only in case, white space, dashes or quotes are the same. Lists accumulate and do not conflict.
+    Values that differ only in case, white space, dashes or quotes are equal. Lists accumulate and do not conflict.
     """
     await access.existing_project(project_id)
     found, total = await access.store.graph.conflicts.page(
@@ -175,9 +175,9 @@ async def list_object_chunks(
 async def list_object_history(
     access: Reader, object_id: PathId, page: PagedByCursor
 ) -> Enveloped[Listing[EventModel]]:
-    """List the changes of an object, the oldest first; also if a person rejected the object.
+    """List the changes of an object, oldest first; also of a rejected object.
 
-    Claims whose chunk is gone are not in it.
+    Claims of deleted chunks are left out.
     """
     project_id, ident = await access.corrected_object(object_id)
     events, total = await access.store.graph.provenance.history(
@@ -201,12 +201,12 @@ async def list_chunk_objects(
 
 @router.get("/projects/{project_id}/provenance/stale")
 async def list_stale(access: Reader, project_id: PathId, page: Paged) -> Enveloped[StaleAnswer]:
-    """List the properties that come from older schemas, and the chunks to read again.
+    """List claims under older schemas, and the chunks to extract again.
 
-    `items` are claims under older schemas whose chunk was not read again since; `chunks` were last read under an older schema, failed, or were
-    never read.
+    `items` are claims under older schemas whose chunk was not extracted again since; `chunks` were last extracted under an older
+    schema, failed, or were never extracted.
 
-    `limit` and `offset` count for both.
+    `limit` and `offset` apply to both.
     """
     await access.existing_project(project_id)
     schema = await access.store.schemas.current(project_id)

@@ -1,4 +1,4 @@
-"""Schemas of the extraction, in versions that never change."""
+"""Extraction schemas, in immutable versions."""
 
 from typing import Annotated, Any
 
@@ -18,7 +18,7 @@ from whence.api.values import Value, wrong
 from whence.errors import InvalidParameter, InvalidSchema, SchemaNotFound
 from whence.extract.schema import version_number
 from whence.extract.schema_diff import needs_model
-from whence.extract.schema_migration import changes_between
+from whence.extract.schema_migration import changes_between, changes_since
 from whence.extract.schema_reading import read_schema, require_single_names
 from whence.web.access import Reader, Writer
 from whence.web.bodies import RawBody
@@ -41,12 +41,19 @@ _VERSION = {"type": "string", "pattern": "^v?[1-9][0-9]{0,8}$", "example": "v1"}
 VersionNumber = Annotated[int, Value(_read_version, _VERSION)]
 Version = Annotated[VersionNumber | None, Query(description="Default: the current version.")]
 OldVersion = Annotated[VersionNumber, Query(alias="from", description="The older version.")]
+ComparedVersion = Annotated[
+    VersionNumber | None,
+    Query(
+        alias="from",
+        description="Compare with this version. Default: the current one, or the default schema.",
+    ),
+]
 NewVersion = Annotated[VersionNumber, Query(alias="to", description="The newer version.")]
 
 
 @router.get("", responses=documented(SchemaNotFound))
 async def get_schema(access: Reader, project_id: PathId, version: Version = None) -> Enveloped[SchemaModel]:
-    """Get the schema: the current one, the default one where the project has none, or a given version.
+    """Get the current schema, a given version, or the default schema if the project has none.
 
     The default schema has no version; the first extraction makes it `v1`.
     """
@@ -65,7 +72,7 @@ async def put_schema(
 ) -> Enveloped[SchemaPut]:
     """Set the next version of the schema; the same schema again makes no new version.
 
-    The body is the [schema](extraction.md#the-schema). `sha256` is that of its meaning, however it is written.
+    The body is the [schema](extraction.md#the-schema). `sha256` is the hash of the normalised schema, whatever its formatting.
 
     400 `INVALID_SCHEMA` has the `path`, the `provided` value and the `expected` one.
     """
@@ -78,29 +85,35 @@ async def put_schema(
     return success(SchemaPut.of(version, created=created))
 
 
-@router.post("/check")
+@router.post("/check", responses=documented(SchemaNotFound))
 async def check_schema(
     access: Reader,
     project_id: PathId,
     body: Annotated[SchemaBody, Body(examples=[EXAMPLE_SCHEMA])],
     raw: RawBody,
+    old: ComparedVersion = None,
 ) -> Enveloped[SchemaCheck]:
-    """Check a schema without storing it."""
+    """Check a schema without storing it, and compare it with a version."""
     await access.existing_project(project_id)
     try:
         require_single_names(raw)
-        read_schema(body)
+        schema = read_schema(body)
     except InvalidSchema as exc:
         at = {"path": "", "provided": None, "expected": None, **exc.details}
-        return success(SchemaCheck(valid=False, problem=SchemaProblem.of(at, message=str(exc))))
-    return success(SchemaCheck(valid=True, problem=None))
+        problem = SchemaProblem.of(at, message=str(exc))
+        return success(SchemaCheck(valid=False, problem=problem, changes=None))
+    current = await access.store.schemas.current(project_id)
+    last = current.number if current else None
+    change = await changes_since(access.store, project_id, old or last, last, schema)
+    changes = SchemaDiff.between(old or last, None, change.body(), needs_model=needs_model(change))
+    return success(SchemaCheck(valid=True, problem=None, changes=changes))
 
 
 @router.get("/versions")
 async def list_schema_versions(
     access: Reader, project_id: PathId, page: Paged
 ) -> Enveloped[Listing[SchemaModel]]:
-    """List all versions of the schema, the newest first."""
+    """List all versions of the schema, newest first."""
     await access.existing_project(project_id)
     found, total = await access.store.schemas.page(project_id, limit=page.limit, offset=page.offset)
     return listed(SchemaModel, found, total, page)

@@ -60,11 +60,11 @@ _ERRORS = (
 async def search(access: Reader, body: SearchRequest) -> Enveloped[SearchAnswer]:
     """Search for the chunks that answer a question.
 
-    The best hits first. Words in quotes must occur as they are. [Search](search.md) describes the ranking.
+    The best hits come first. Words in quotes must occur as they are. [Search](search.md) describes the ranking.
 
     An empty list of `documentIds` finds nothing; an empty list of `fileTypes` is no filter. Offsets count code points.
-    `pagination.total` counts the ranked chunks and may grow from page to page. In `vector` mode an embedder that fails is 502 or
-    503; in `hybrid` mode the words alone are searched, and `notes` says so.
+    `pagination.total` counts the ranked chunks and may grow from page to page. If the embedder fails, `vector` mode answers 502
+    or 503; `hybrid` mode searches by words alone and says so in `notes`.
     """
     question = body.question()
     project_id = await access.named_project(body.project_id, body.project)
@@ -78,7 +78,7 @@ async def get_chunk_context(
 ) -> Enveloped[ContextAnswer]:
     """Get the context of a chunk: its neighbours, similar chunks, related objects.
 
-    `relatedObjects` has the objects that the chunk names first, then those that are similar enough.
+    `relatedObjects` has the objects that the chunk names, then objects above the similarity threshold.
     """
     project_id, chunk = await access.store.hits.one(str(chunk_id), project_id=access.project_id)
     context = await access.app.search.context(project_id, chunk_id, expansion)

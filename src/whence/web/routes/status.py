@@ -16,9 +16,10 @@ _CHAT_MODEL_SECONDS = 5
 
 @router.get("/status")
 async def get_status(access: Admin) -> Enveloped[ServerStatus]:
-    """Get what `whence doctor` finds: versions, database, storage, embedder, models, settings.
+    """Get the findings of `whence doctor`: versions, database, storage, embedder, models, settings.
 
-    Needs a key for all projects. The models are asked, so it may take seconds; the chat model has 5 of them.
+    Needs a key for all projects. It sends a request to each model, so it may take seconds. The chat model has 5 seconds to
+    answer.
     """
     if access.project_id is not None:
         raise Forbidden("A key of one project cannot see the server's settings")

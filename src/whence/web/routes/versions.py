@@ -23,7 +23,7 @@ Number = Annotated[int, Path(description="From 1."), whole(1, MAX_OFFSET, in_que
 async def list_document_versions(
     access: Reader, document_id: PathId, page: Paged
 ) -> Enveloped[Listing[DocumentVersion]]:
-    """List the versions of a document, the newest first: the current one and the last twenty before it."""
+    """List the versions of a document, newest first: the current one and the twenty before it."""
     document = await access.document(document_id)
     found = DocumentVersion.all(await access.store.versions.facts(document.project_id, document_id))
     return listed(DocumentVersion, found[page.offset : page.offset + page.limit], len(found), page)
@@ -33,7 +33,7 @@ async def list_document_versions(
 async def get_document_version(
     access: Reader, document_id: PathId, version: Number
 ) -> Enveloped[DocumentVersionText]:
-    """Get the text of a version, and how it was cut."""
+    """Get the text of a version and the spans of its chunks."""
     document = await access.document(document_id)
     versions = access.store.versions
     found = DocumentVersion.all(await versions.facts(document.project_id, document_id))
@@ -43,6 +43,6 @@ async def get_document_version(
     if facts is None or content is None:
         known = [one.version for one in found]
         raise NotFound(
-            "This version of the document is not kept", details={"provided": version, "kept": known}
+            "This version of the document is not stored", details={"provided": version, "kept": known}
         )
     return success(DocumentVersionText.made(facts, content))

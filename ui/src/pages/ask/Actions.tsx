@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Copy } from "../../components/Copy";
 import { EvidenceFile } from "../../components/EvidenceFile";
 import { Failed } from "../../components/States";
 import { rate } from "../../state/answers";
@@ -13,27 +14,26 @@ type Vote = keyof typeof VOTES;
 
 /** What can be done with an answer: copy, evidence file, link, feedback. */
 export function Actions({ turn }: { turn: Turn }) {
-  const [copied, setCopied] = useState(false);
   const { answer } = turn;
   const rating = answer?.feedback?.rating;
   const vote = useAction(
     async (given: Vote) => answer && rate(answer, given === rating ? null : { rating: given }),
   );
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(footnoted(turn.response, turn.citations, turn.sources));
-    setCopied(true);
-  };
   return (
     <footer class="actions">
-      <button type="button" class="ghost" onClick={() => void copy()}>
-        {copied ? "Copied" : "Copy with footnotes"}
-      </button>
+      <Copy
+        verb="Copy with footnotes"
+        class="ghost"
+        text={() => footnoted(turn.response, turn.citations, turn.sources)}
+      />
       {answer && (
         <>
           <EvidenceFile of="answers" id={answer.id} />
-          <a href={href(`/a/${answer.id}`)} class="ghost">
-            Link
-          </a>
+          <Copy
+            verb="Copy the link"
+            class="ghost"
+            text={() => new URL(href(`/a/${answer.id}`), location.href).href}
+          />
           {(Object.keys(VOTES) as Vote[]).map((one) => (
             <button
               key={one}

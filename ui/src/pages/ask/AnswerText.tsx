@@ -3,11 +3,8 @@ import { Chip } from "../../components/Chip";
 import { ofCitation, ofSource, show, useNeighbours, type Place } from "../../state/evidence";
 import type { Turn } from "../../state/conversation";
 import { project } from "../../state/session";
-import { marked, MARKS, numbering, sentences, soFar, type Sentence } from "../../text/answer";
+import { CHIPS, marked, MARKS, numbering, PIECE, sentences, soFar, type Sentence } from "../../text/answer";
 import { markdown, verbatim } from "../../text/markdown";
-
-const CHIP = `${MARKS.chip}-?\\d+:[^${MARKS.stop}]*${MARKS.stop}`;
-const PIECE = new RegExp(`(${MARKS.sentence}\\d+${MARKS.stop}|${MARKS.end}|${CHIP})`);
 
 /** Addresses of other sites are text unless the project allows them: a model or a document may have made them up. */
 function live(address: string): boolean {
@@ -25,7 +22,7 @@ export function AnswerText({ turn, nth }: { turn: Turn; nth: number }) {
   const cited = placesOf(turn, nth, found);
   const chips = new Map<string, Place | null>();
   const list = new Set<Place>();
-  for (const [piece] of made.matchAll(new RegExp(CHIP, "g"))) {
+  for (const [piece] of made.matchAll(CHIPS)) {
     const [sentence, id] = partsOf(piece);
     const own = found[sentence]?.citations.filter((index) => citations[index]?.chunkId === id) ?? [];
     const places = own.map((index) => cited[index] ?? null);
@@ -41,7 +38,7 @@ export function AnswerText({ turn, nth }: { turn: Turn; nth: number }) {
 
   const leaf = (text: string): ComponentChildren =>
     text.split(PIECE).map((piece) => {
-      if (piece.startsWith(MARKS.sentence)) current = Number(piece.slice(1, -1));
+      if (piece.startsWith(MARKS.sentence)) current = Number(piece.slice(MARKS.sentence.length, -1));
       else if (piece.startsWith(MARKS.end)) current = -1;
       else if (piece.startsWith(MARKS.chip))
         return <Chip n={numbers.get(partsOf(piece)[1]) ?? 0} place={chips.get(piece) ?? null} list={all} />;
@@ -58,7 +55,7 @@ export function AnswerText({ turn, nth }: { turn: Turn; nth: number }) {
 
 /** The sentence and the chunk of a chip. */
 function partsOf(piece: string): [number, string] {
-  const [sentence, id] = piece.slice(1, -1).split(":");
+  const [sentence, id] = piece.slice(MARKS.chip.length, -1).split(":");
   return [Number(sentence), id ?? ""];
 }
 

@@ -5,6 +5,7 @@ import type { Turn } from "../../state/conversation";
 import { useAction } from "../../state/resource";
 import { href } from "../../state/router";
 import { unmarked } from "../../text/answer";
+import { plain } from "../../text/markdown";
 
 /** Why an answer is stale, and the button that answers again. */
 export function Stale({ turn }: { turn: Turn }) {
@@ -46,7 +47,7 @@ export function Changed({ of, before }: { of: Schemas["AnswerChanges"]; before: 
       {of.responseChanged && (
         <p class="changed-text">
           {of.diff.map((part, i) => {
-            const text = unmarked(part.text);
+            const text = plain(unmarked(part.text));
             if (part.op === "added") return <ins key={i}>{text} </ins>;
             return part.op === "removed" ? <del key={i}>{text} </del> : <span key={i}>{text} </span>;
           })}

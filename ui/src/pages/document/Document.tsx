@@ -15,7 +15,8 @@ import {
 import { newVersion } from "../../state/documents";
 import { close, shown } from "../../state/evidence";
 import { useAction } from "../../state/resource";
-import { go, href, query, setQuery } from "../../state/router";
+import { go, href, query, setQuery, withQuery } from "../../state/router";
+import { useSubject } from "../../state/shell";
 import { zoom } from "../../state/zoom";
 import { bytes, count, fileType } from "../../text/format";
 import { DeleteDialog } from "../documents/DeleteDialog";
@@ -28,9 +29,14 @@ import { Text } from "./Text";
 /** A document: its text or pages at the left, its chunks and claims at the right. */
 export default function Document({ id }: { id?: string }) {
   const found = useDocument(id ?? "");
+  useSubject(found.data?.document.name);
   if (shown.value) close();
   return (
-    <Show of={found} skeleton={<Skeleton />} away={{ to: href("/documents"), name: "See all documents" }}>
+    <Show
+      of={found}
+      skeleton={<Skeleton />}
+      away={{ what: "document", to: href("/documents"), name: "See all documents" }}
+    >
       {(whole) => <Shown whole={whole} reload={found.reload} />}
     </Show>
   );
@@ -60,7 +66,7 @@ function Shown({ whole, reload }: { whole: Whole; reload: () => void }) {
     await newVersion(document.id, file);
     reload();
   });
-  const { span, old, error } = useLinked(document);
+  const { span, wrong, old, error } = useLinked(whole);
   const past = useOldVersion(document);
   const selected = span
     ? (chunks.find((one) => span.start >= startOf(one) && span.start < endOf(one)) ?? null)
@@ -120,7 +126,17 @@ function Shown({ whole, reload }: { whole: Whole; reload: () => void }) {
             {document.error.message} <span class="quiet">{document.error.code}</span>
           </p>
         )}
-        {error && <Failed error={error} />}
+        {error && (
+          <Failed
+            error={error}
+            away={{ to: withQuery({ span: null, v: null }), name: "See the present text" }}
+          />
+        )}
+        {wrong && (
+          <p class="note" role="status">
+            {wrong}
+          </p>
+        )}
         {old && <OldLink link={old} />}
       </div>
       <div
@@ -131,7 +147,11 @@ function Shown({ whole, reload }: { whole: Whole; reload: () => void }) {
         style={{ "--zoom": zoom.value }}
       >
         {past.error ? (
-          <Failed error={past.error} retry={past.reload} />
+          <Failed
+            error={past.error}
+            retry={past.reload}
+            away={{ to: withQuery({ version: null }), name: "Open the current version" }}
+          />
         ) : past.isWanted && !past.data ? (
           <Loading lines={8} />
         ) : past.data ? (

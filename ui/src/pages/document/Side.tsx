@@ -1,4 +1,5 @@
 import { sideOpen, type Whole } from "../../state/document";
+import { usePanel } from "../../state/panel";
 import { query, setQuery, withQuery } from "../../state/router";
 import { isSmall } from "../../state/screen";
 import { Chunks } from "./Chunks";
@@ -11,8 +12,11 @@ type Tab = keyof typeof TABS;
 /** What was made of the document. A click finds its place at the left. */
 export function Side(props: { whole: Whole; selected: string | null; reload: () => void }) {
   const { document, chunks } = props.whole;
-  const tab = (query.value.get("tab") ?? "chunks") as Tab;
+  const named = query.value.get("tab") ?? "";
+  const tab = named in TABS ? (named as Tab) : "chunks";
   const isOpen = sideOpen.value;
+  const closed = isOpen && isSmall.value ? withQuery({ tab: null }) : null;
+  usePanel(closed);
   return (
     <aside class="document-side" aria-label="Made of this document">
       <div class="row tabs" role="group" aria-label="Show">
@@ -27,8 +31,8 @@ export function Side(props: { whole: Whole; selected: string | null; reload: () 
             {TABS[one]}
           </button>
         ))}
-        {isOpen && isSmall.value && (
-          <a class="ghost" aria-label="Close the list" href={withQuery({ tab: null })}>
+        {closed && (
+          <a class="ghost" aria-label="Close the list" href={closed}>
             ✕
           </a>
         )}

@@ -1,5 +1,5 @@
 import type { Document } from "../../api/client";
-import { Empty, Show } from "../../components/States";
+import { Cut, Empty, Show } from "../../components/States";
 import { Status } from "../../components/Status";
 import { Time } from "../../components/Time";
 import { useVersions } from "../../state/document";
@@ -18,25 +18,28 @@ export function Versions({ document }: { document: Document }) {
       {document.valid_from && <p class="quiet">Dated {exact(document.valid_from)}</p>}
       <Show of={found} empty={(page) => page.items.length === 0 && <Empty title="Not read yet" />}>
         {(page) => (
-          <ol class="chunk-list versions">
-            {page.items.map((one) => (
-              <li key={one.version} class={one.version === open ? "on" : ""}>
-                <a
-                  class="plain"
-                  href={withQuery({ version: one.is_current ? null : one.version, span: null, v: null })}
-                  aria-current={one.version === open ? "true" : undefined}
-                >
-                  <span>
-                    Version {one.version} {one.is_current && <span class="badge good">current</span>}
-                  </span>
-                  <span class="quiet">
-                    {one.reason ? `${REASONS[one.reason]} · ` : ""}
-                    <Time at={one.version_at} /> · {count(one.chunk_count, "chunk")}
-                  </span>
-                </a>
-              </li>
-            ))}
-          </ol>
+          <>
+            <ol class="chunk-list versions">
+              {page.items.map((one) => (
+                <li key={one.version} class={one.version === open ? "on" : ""}>
+                  <a
+                    class="plain"
+                    href={withQuery({ version: one.is_current ? null : one.version, span: null, v: null })}
+                    aria-current={one.version === open ? "true" : undefined}
+                  >
+                    <span>
+                      Version {one.version} {one.is_current && <span class="badge good">current</span>}
+                    </span>
+                    <span class="quiet">
+                      {one.reason ? `${REASONS[one.reason]} · ` : ""}
+                      <Time at={one.version_at} /> · {count(one.chunk_count, "chunk")}
+                    </span>
+                  </a>
+                </li>
+              ))}
+            </ol>
+            <Cut of={page} />
+          </>
         )}
       </Show>
       <Work document={document} />
@@ -51,22 +54,25 @@ function Work({ document }: { document: Document }) {
       <h2>Jobs</h2>
       <Show of={jobs} empty={(page) => page.items.length === 0 && <p class="quiet">No job is kept.</p>}>
         {(page) => (
-          <ul class="chunk-list">
-            {page.items.map((job) => (
-              <li key={job.id}>
-                <a class="plain" href={href("/jobs", { job: job.id })}>
-                  <span>
-                    {job.job_type === "extraction" ? "Extraction" : "Ingest"}{" "}
-                    <Status status={job.status} jobId={job.id} />
-                  </span>
-                  <span class="quiet">
-                    <Time at={job.created_at} />
-                    {job.extraction?.schema_version && ` · schema ${job.extraction.schema_version}`}
-                  </span>
-                </a>
-              </li>
-            ))}
-          </ul>
+          <>
+            <ul class="chunk-list">
+              {page.items.map((job) => (
+                <li key={job.id}>
+                  <a class="plain" href={href("/jobs", { job: job.id })}>
+                    <span>
+                      {job.job_type === "extraction" ? "Extraction" : "Ingest"}{" "}
+                      <Status status={job.status} jobId={job.id} />
+                    </span>
+                    <span class="quiet">
+                      <Time at={job.created_at} />
+                      {job.extraction?.schema_version && ` · schema ${job.extraction.schema_version}`}
+                    </span>
+                  </a>
+                </li>
+              ))}
+            </ul>
+            <Cut of={page} />
+          </>
         )}
       </Show>
     </section>

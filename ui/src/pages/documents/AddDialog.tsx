@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { Dialog } from "../../components/Dialog";
 import { Failed } from "../../components/States";
-import { addText, addUrl, upload } from "../../state/adding";
+import { addText, addUrl, canCut, cutting, upload, USUAL } from "../../state/adding";
+import { useDropsFor } from "../../state/drop";
 import { useAction } from "../../state/resource";
 import { count } from "../../text/format";
 import { CutPreview, FilePreview } from "./CutPreview";
@@ -11,19 +12,23 @@ const KINDS = { files: "Files", url: "Web page", text: "Text" } as const;
 type Kind = keyof typeof KINDS;
 
 /** Files, a URL or a text; before anything is stored, the cuts are shown on it. */
-export function AddDialog(props: { onClose: () => void; added: () => void; dropped: File[] }) {
-  const { onClose, added } = props;
+export function AddDialog(props: { onClose: () => void }) {
+  const onClose = (): void => {
+    if (!canCut.value) cutting.value = USUAL; // they are not seen any more
+    props.onClose();
+  };
   const [kind, setKind] = useState<Kind>("files");
   const [chosen, setFiles] = useState<File[]>([]);
-  const files = [...chosen, ...props.dropped];
+  const [dropped, setDropped] = useState<File[]>([]);
+  useDropsFor((more) => setDropped([...dropped, ...more]));
+  const files = [...chosen, ...dropped];
   const [url, setUrl] = useState("");
   const [name, setName] = useState("");
   const [text, setText] = useState("");
   const add = useAction(async () => {
-    if (kind === "files") void upload(files, added);
+    if (kind === "files") void upload(files);
     else if (kind === "url") await addUrl(url);
     else await addText(name, text);
-    added();
     onClose();
   });
   const ready = { files: files.length > 0, url: url !== "", text: text.trim() !== "" }[kind];
@@ -71,11 +76,16 @@ export function AddDialog(props: { onClose: () => void; added: () => void; dropp
         </>
       )}
       <Strategy />
-      {kind === "files" && files.length > 0 && <FilePreview files={files} />}
-      {kind === "text" && ready && <CutPreview text={text} />}
+      {kind === "files" && canCut.value && files.length > 0 && <FilePreview files={files} />}
+      {kind === "text" && canCut.value && ready && <CutPreview text={text} />}
       {add.error && <Failed error={add.error} />}
       <div class="row">
-        <button type="button" class="primary" disabled={!ready || add.busy} onClick={() => void add.run()}>
+        <button
+          type="button"
+          class="primary"
+          disabled={!ready || !canCut.value || add.busy}
+          onClick={() => void add.run()}
+        >
           {add.busy ? "Adding …" : files.length > 1 && kind === "files" ? `Add ${files.length} files` : "Add"}
         </button>
         <button type="button" onClick={onClose}>

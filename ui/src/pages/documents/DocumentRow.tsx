@@ -53,7 +53,7 @@ export function DocumentRow(props: {
             </button>
           )}
           <button type="button" class="ghost" aria-label={`Delete ${one.name}`} onClick={remove}>
-            ✕
+            Delete
           </button>
         </Needs>
       </Cell>

@@ -2,13 +2,10 @@ import { useState } from "preact/hooks";
 import { Needs, ReadOnly } from "../../components/Needs";
 import type { Document } from "../../api/client";
 import { Rows } from "../../components/Rows";
-import { Empty, NoMatch } from "../../components/States";
-import { refusals, sending, upload } from "../../state/adding";
+import { Empty, NoMatch, unfiltered } from "../../components/States";
 import { useDocuments } from "../../state/documents";
-import { useDrop } from "../../state/drop";
 import { ofDocument, show, useNeighbours } from "../../state/evidence";
 import { query, setQuery } from "../../state/router";
-import { may } from "../../state/session";
 import { count } from "../../text/format";
 import { AddDialog } from "./AddDialog";
 import { DeleteDialog } from "./DeleteDialog";
@@ -31,21 +28,12 @@ export default function Documents() {
   const list = useDocuments();
   const [adding, setAdding] = useState(false);
   const [doomed, setDoomed] = useState<Document | null>(null);
-  const [dropped, setDropped] = useState<File[]>([]);
-  const over = useDrop(
-    (files) => (adding ? setDropped([...dropped, ...files]) : void upload(files, list.reload)),
-    may("write"),
-  );
-  const stopAdding = (): void => {
-    setAdding(false);
-    setDropped([]);
-  };
   const others = list.loaded().map((one) => ofDocument(one.id));
   const preview = (one: Document): void => show(ofDocument(one.id), others);
   useNeighbours(others);
   const filtered = FILTERS.some((one) => query.value.get(one));
   return (
-    <div class={`page-body wide-body${over ? " dropping" : ""}`}>
+    <div class="page-body wide-body">
       <div class="page-head">
         <h1>Documents</h1>
         {list.total !== null && <span class="quiet">{count(list.total, "document")}</span>}
@@ -57,15 +45,15 @@ export default function Documents() {
       </div>
       <ReadOnly what="adding or deleting documents" />
       <Filters />
-      <Sending />
       <Rows
         of={list}
         label="Documents"
         heads={HEADS}
-        columns="minmax(0, 1fr) 4.5rem 5rem 8.5rem 4.5rem 8.5rem 7.5rem"
+        columns="minmax(0, 1fr) 4.5rem 5rem 8.5rem 4.5rem 8.5rem 9.5rem"
         narrow="minmax(0, 1fr) 6.5rem 5rem"
         keyOf={(one) => one.id}
         pick={preview}
+        away={unfiltered([...FILTERS, "sort"])}
         empty={
           filtered ? <NoMatch what="document" names={FILTERS} /> : <Nothing add={() => setAdding(true)} />
         }
@@ -78,8 +66,7 @@ export default function Documents() {
           />
         )}
       />
-      {over && <div class="drop-hint">Drop files or folders to add them</div>}
-      {adding && <AddDialog onClose={stopAdding} added={list.reload} dropped={dropped} />}
+      {adding && <AddDialog onClose={() => setAdding(false)} />}
       {doomed && <DeleteDialog document={doomed} onClose={() => setDoomed(null)} gone={list.reload} />}
     </div>
   );
@@ -116,30 +103,6 @@ function Filters() {
         onChange={(event) => setQuery({ type: event.currentTarget.value })}
       />
     </div>
-  );
-}
-
-function Sending() {
-  return (
-    <>
-      {sending.value && (
-        <p class="note" role="status">
-          Sending {sending.value.done} of {count(sending.value.files, "file")} …
-        </p>
-      )}
-      {refusals.value.length > 0 && (
-        <div class="failed" role="alert">
-          <p>{count(refusals.value.length, "file was", "files were")} not kept:</p>
-          <ul>
-            {refusals.value.slice(0, 10).map((one) => (
-              <li key={one.name}>
-                {one.name}: {one.reason}
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-    </>
   );
 }
 

@@ -1,4 +1,4 @@
-import { cutting, type Cutting } from "../../state/adding";
+import { cutting, LENGTHS, wrongLengths, type Cutting } from "../../state/adding";
 
 const STRATEGIES: [Cutting["chunkingStrategy"], string][] = [
   ["", "the project's own, else paragraphs"],
@@ -32,28 +32,38 @@ export function Strategy() {
       </label>
       {now.chunkingStrategy && (
         <>
-          <label class="field">
-            <span>At most (characters)</span>
-            <input
-              type="number"
-              min={100}
-              max={10000}
-              value={now.maxChunkSize}
-              onChange={(event) => set({ maxChunkSize: event.currentTarget.valueAsNumber })}
-            />
-          </label>
-          <label class="field">
-            <span>At least</span>
-            <input
-              type="number"
-              min={10}
-              max={1000}
-              value={now.minChunkSize}
-              onChange={(event) => set({ minChunkSize: event.currentTarget.valueAsNumber })}
-            />
-          </label>
+          <Length name="maxChunkSize" label="At most (characters)" now={now} set={set} />
+          <Length name="minChunkSize" label="At least (characters)" now={now} set={set} />
         </>
       )}
     </div>
+  );
+}
+
+/** A length of chunks, and what is wrong with it. */
+function Length(props: {
+  name: keyof typeof LENGTHS;
+  label: string;
+  now: Cutting;
+  set: (part: Partial<Cutting>) => void;
+}) {
+  const { name, now, set } = props;
+  const [least, most] = LENGTHS[name];
+  const wrong = wrongLengths(now)[name];
+  return (
+    <label class="field length">
+      <span>{props.label}</span>
+      <input
+        type="number"
+        min={least}
+        max={most}
+        aria-invalid={wrong !== undefined}
+        value={now[name]}
+        onChange={(event) => set({ [name]: event.currentTarget.valueAsNumber })}
+      />
+      <span class="reason" role="status">
+        {wrong}
+      </span>
+    </label>
   );
 }

@@ -1,5 +1,5 @@
 import { Needs } from "../../components/Needs";
-import { Failed, Show } from "../../components/States";
+import { Cut, Failed, Show } from "../../components/States";
 import { Time } from "../../components/Time";
 import {
   undo,
@@ -43,7 +43,6 @@ function Part<T>(props: {
 
 export function Relations({ id }: { id: string }) {
   const found = useRelationships(id);
-  const pagination = found.data?.pagination;
   return (
     <Part title="Relationships" of={found} none="No relationship is known.">
       {(items) => (
@@ -56,11 +55,7 @@ export function Relations({ id }: { id: string }) {
               </li>
             ))}
           </ul>
-          {pagination?.has_more && (
-            <p class="quiet">
-              The first {items.length} of {pagination.total.toLocaleString("en")}.
-            </p>
-          )}
+          {found.data && <Cut of={found.data} />}
         </>
       )}
     </Part>

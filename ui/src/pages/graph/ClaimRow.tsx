@@ -52,7 +52,7 @@ export function ClaimRow({
           aria-label={`Reject this claim about ${claim.property_name}`}
           onClick={() => void reject.run()}
         >
-          ✕
+          Reject
         </button>
       )}
       {reject.error && <Failed error={reject.error} />}

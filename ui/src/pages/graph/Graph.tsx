@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { Needs } from "../../components/Needs";
 import { Cell, Rows } from "../../components/Rows";
-import { Empty, Show } from "../../components/States";
+import { Empty, NoMatch, Show, unfiltered } from "../../components/States";
 import { useGraph, useNeighbours, useObjects, type Drawing } from "../../state/graph";
 import { go, href, query, setQuery, withQuery } from "../../state/router";
 import { useTyped } from "../../state/typed";
@@ -11,11 +11,14 @@ import { Canvas } from "./Canvas";
 import { Issues } from "./Issues";
 import { ObjectPanel } from "./ObjectPanel";
 
+const VIEWS = { picture: "Picture", table: "Table", issues: "Conflicts" };
+
 /** The knowledge graph: as a picture or a table; the selected object at the right. */
 export default function GraphPage({ id }: { id?: string }) {
   const found = useGraph();
   const [shows, setShows] = useState(0);
-  const view = query.value.get("view") ?? "picture";
+  const named = query.value.get("view") ?? "";
+  const view = named in VIEWS ? named : "picture";
   const reload = (): void => {
     found.reload();
     setShows(shows + 1);
@@ -64,7 +67,7 @@ function Bar({ view, types }: { view: string; types: Record<string, number> }) {
           onInput={(event) => setText(event.currentTarget.value)}
         />
         <span class="row tabs" role="group" aria-label="View">
-          {["picture", "table", "issues"].map((one) => (
+          {Object.entries(VIEWS).map(([one, name]) => (
             <button
               key={one}
               type="button"
@@ -72,7 +75,7 @@ function Bar({ view, types }: { view: string; types: Record<string, number> }) {
               aria-pressed={view === one}
               onClick={() => setQuery({ view: one === "picture" ? null : one })}
             >
-              {{ picture: "Picture", table: "Table", issues: "Conflicts" }[one]}
+              {name}
             </button>
           ))}
         </span>
@@ -117,6 +120,7 @@ function Picture({ whole, id }: { whole: Drawing; id: string | null }) {
   );
 }
 
+const FILTERS = ["q", "type"];
 const HEADS = [{ name: "Name" }, { name: "Type" }, { name: "Properties", class: "wide" }];
 
 /** Reads its rows again when `turn` changes. */
@@ -130,6 +134,7 @@ function Table({ turn }: { turn: number }) {
       columns="minmax(0, 1fr) 8.75rem minmax(0, 1.4fr)"
       narrow="minmax(0, 1fr) 7.5rem"
       keyOf={(one) => one.id}
+      away={unfiltered(FILTERS)}
       empty={<Nothing />}
       row={(one) => (
         <>
@@ -151,6 +156,7 @@ function Table({ turn }: { turn: number }) {
 }
 
 function Nothing() {
+  if (FILTERS.some((one) => query.value.get(one))) return <NoMatch what="object" names={FILTERS} />;
   return (
     <Empty title="No objects">
       <p>Objects, their properties and relationships are extracted from the chunks as the schema says.</p>

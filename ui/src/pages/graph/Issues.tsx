@@ -1,6 +1,6 @@
 import type { Claim, Schemas } from "../../api/client";
 import { Needs } from "../../components/Needs";
-import { Failed, Show } from "../../components/States";
+import { Cut, Failed, Show } from "../../components/States";
 import { settle, useConflicts, useCorrections, useSuggestions } from "../../state/curation";
 import { isShown, ofClaim, show, useNeighbours, type Place } from "../../state/evidence";
 import { useAction } from "../../state/resource";
@@ -22,16 +22,28 @@ export function Issues() {
           page.items.length === 0 && <p class="quiet">No two sources contradict each other.</p>
         }
       >
-        {(page) =>
-          page.items.map((one) => <Conflict key={`${one.object_id}${one.property_name}`} of={one} />)
-        }
+        {(page) => (
+          <>
+            {page.items.map((one) => (
+              <Conflict key={`${one.object_id}${one.property_name}`} of={one} />
+            ))}
+            <Cut of={page} />
+          </>
+        )}
       </Show>
       <h2>Objects that may be one</h2>
       <Show
         of={suggestions}
         empty={(page) => page.items.length === 0 && <p class="quiet">No two objects look like one.</p>}
       >
-        {(page) => page.items.map((one) => <Pair key={one.id} one={one} changed={suggestions.reload} />)}
+        {(page) => (
+          <>
+            {page.items.map((one) => (
+              <Pair key={one.id} one={one} changed={suggestions.reload} />
+            ))}
+            <Cut of={page} />
+          </>
+        )}
       </Show>
       <h2>Corrections</h2>
       <Show

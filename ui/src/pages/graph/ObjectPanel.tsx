@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { Needs } from "../../components/Needs";
 import type { Claim, Schemas } from "../../api/client";
 import { EvidenceFile } from "../../components/EvidenceFile";
+import { Panel } from "../../components/Panel";
 import { Failed, Show } from "../../components/States";
 import { correct, rejectObject } from "../../state/curation";
 import { ofClaim, useNeighbours } from "../../state/evidence";
@@ -9,6 +10,7 @@ import { typed, useObject } from "../../state/graph";
 import { useAction } from "../../state/resource";
 import { href, go, withQuery } from "../../state/router";
 import { may } from "../../state/session";
+import { useSubject } from "../../state/shell";
 import { count, value } from "../../text/format";
 import { Corrections, Merged, Relations, Similar } from "./Around";
 import { ClaimRow } from "./ClaimRow";
@@ -18,12 +20,20 @@ type Detail = Schemas["ObjectAnswer"];
 /** An object: each property with its value and the claim behind it. */
 export function ObjectPanel({ id, changed }: { id: string; changed: () => void }) {
   const found = useObject(id);
+  const object = found.data;
+  useSubject(object?.name);
+  const under = object && (
+    <p class="quiet">
+      {object.type} · {count(object.claim_count, "claim")}
+      {object.aliases.length > 0 && <> · also {object.aliases.join(", ")}</>}
+    </p>
+  );
   return (
-    <aside class="object-panel" aria-label="Object" tabIndex={0}>
-      <Show of={found} lines={8} away={{ to: href("/graph"), name: "See the whole graph" }}>
-        {(object) => <Shown object={object} changed={changed} />}
+    <Panel kind="Object" name={object?.name} closed={withQuery({ at: null }, "/graph")} under={under}>
+      <Show of={found} lines={8} away={{ what: "object", to: href("/graph"), name: "See the whole graph" }}>
+        {(one) => <Shown object={one} changed={changed} />}
       </Show>
-    </aside>
+    </Panel>
   );
 }
 
@@ -36,18 +46,6 @@ function Shown({ object, changed }: { object: Detail; changed: () => void }) {
   const names = Object.keys(object.sources).sort((a, b) => Number(b === "name") - Number(a === "name"));
   return (
     <>
-      <header>
-        <div>
-          <h2>{object.name}</h2>
-          <p class="quiet">
-            {object.type} · {count(object.claim_count, "claim")}
-            {object.aliases.length > 0 && <> · also {object.aliases.join(", ")}</>}
-          </p>
-        </div>
-        <a class="ghost" aria-label="Close the object" href={withQuery({ at: null }, "/graph")}>
-          ✕
-        </a>
-      </header>
       {names.map((name) => (
         <Property
           key={name}
@@ -113,17 +111,19 @@ function Property(props: { object: Detail; name: string; claims: Claim[]; change
         </button>
       )}
       {editing && (
-        <Edit id={object.id} name={name} now={shownValue} done={() => (setEditing(false), changed())} />
+        <Edit id={object.id} name={name} now={shownValue} done={changed} close={() => setEditing(false)} />
       )}
     </section>
   );
 }
 
-function Edit({ id, name, now, done }: { id: string; name: string; now: unknown; done: () => void }) {
+function Edit(props: { id: string; name: string; now: unknown; done: () => void; close: () => void }) {
+  const { id, name, now, done, close } = props;
   const [text, setText] = useState(value(now));
   const [reason, setReason] = useState("");
   const save = useAction(async () => {
     await correct(id, name, typeof now === "string" ? text : typed(text), reason);
+    close();
     done();
   });
   return (
@@ -145,9 +145,14 @@ function Edit({ id, name, now, done }: { id: string; name: string; now: unknown;
         value={reason}
         onInput={(event) => setReason(event.currentTarget.value)}
       />
-      <button type="submit" class="primary" disabled={save.busy}>
-        Save
-      </button>
+      <div class="row">
+        <button type="submit" class="primary" disabled={save.busy}>
+          Save
+        </button>
+        <button type="button" onClick={close}>
+          Cancel
+        </button>
+      </div>
       {save.error && <Failed error={save.error} />}
     </form>
   );

@@ -1,24 +1,18 @@
 import type { Job } from "../../api/client";
-import { Show } from "../../components/States";
+import { Panel } from "../../components/Panel";
+import { Cut, Show } from "../../components/States";
 import { kindOf, useJob, useRejected } from "../../state/jobs";
 import { href, withQuery } from "../../state/router";
-import { duration } from "../../text/format";
-
-/** A job that has ended keeps its last stage; the reader wants to know that it ended. */
-const ENDED: Partial<Record<Job["status"], string>> = { completed: "finished", cancelled: "cancelled" };
+import { useSubject } from "../../state/shell";
+import { duration, price } from "../../text/format";
 
 /** One job: its stages with their times, and what was rejected. */
 export function JobPanel({ id }: { id: string }) {
   const job = useJob(id);
+  useSubject(job.data?.file_name);
   return (
-    <aside class="object-panel" aria-label="Job">
-      <header>
-        <h2>Job</h2>
-        <a class="ghost" aria-label="Close the job" href={withQuery({ job: null })}>
-          ✕
-        </a>
-      </header>
-      <Show of={job} lines={10} away={{ to: withQuery({ job: null }), name: "See all jobs" }}>
+    <Panel kind="Job" closed={withQuery({ job: null })}>
+      <Show of={job} lines={10} away={{ what: "job", to: withQuery({ job: null }), name: "See all jobs" }}>
         {(one) => (
           <>
             <Facts one={one} />
@@ -27,11 +21,11 @@ export function JobPanel({ id }: { id: string }) {
                 {one.error.message} <span class="quiet">{one.error.code}</span>
               </p>
             )}
-            {one.job_type === "extraction" && <Rejected id={id} />}
+            {one.job_type === "extraction" && one.document_id && <Rejected id={id} />}
           </>
         )}
       </Show>
-    </aside>
+    </Panel>
   );
 }
 
@@ -43,8 +37,8 @@ function Facts({ one }: { one: Job }) {
   const facts: [string, string | number][] = [
     ["kind", kindOf(one)],
     ["status", one.status],
-    ["stage", ENDED[one.status] ?? one.stage ?? "–"],
-    ["chunks", one.total === null ? "–" : `${one.done} of ${one.total}`],
+    ...(one.status === "completed" ? [] : [["stage", one.stage ?? "–"] as [string, string]]),
+    [one.document_id ? "chunks" : "documents", one.total === null ? "–" : `${one.done} of ${one.total}`],
     ["waited", one.started_at ? duration(Date.parse(one.started_at) - Date.parse(one.created_at)) : "–"],
     ["took", took],
     ...one.stages.map(({ stage, started_at, ended_at }): [string, string] => [
@@ -65,6 +59,7 @@ function Facts({ one }: { one: Job }) {
           ["failed chunks", one.extraction.failed],
           ["rejected claims", one.extraction.rejected],
           ["tokens", one.extraction.prompt_tokens + one.extraction.completion_tokens],
+          ...(one.extraction.cost ? [["cost", price(one.extraction.cost)]] : []),
         ] as [string, string | number][])
       : []),
   ];
@@ -74,7 +69,7 @@ function Facts({ one }: { one: Job }) {
         <tr>
           <th scope="row">document</th>
           <td>
-            <a href={href(`/d/${one.document_id}`)}>{one.file_name}</a>
+            {one.document_id ? <a href={href(`/d/${one.document_id}`)}>{one.file_name}</a> : one.job_name}
           </td>
         </tr>
         {facts.map(([name, given]) => (
@@ -98,21 +93,24 @@ function Rejected({ id }: { id: string }) {
         lines={2}
         empty={(page) => page.items.length === 0 && <p class="quiet">Nothing was rejected.</p>}
       >
-        {(page) =>
-          page.items.map((one) => (
-            <div key={one.chunk_id}>
-              <p class="quiet">Chunk {one.chunk_index + 1}</p>
-              <ul>
-                {one.rejections.map((rejection, i) => (
-                  <li key={i}>
-                    {rejection.message}
-                    {rejection.proposed && <pre>{rejection.proposed}</pre>}
-                  </li>
-                ))}
-              </ul>
-            </div>
-          ))
-        }
+        {(page) => (
+          <>
+            {page.items.map((one) => (
+              <div key={one.chunk_id}>
+                <p class="quiet">Chunk {one.chunk_index + 1}</p>
+                <ul>
+                  {one.rejections.map((rejection, i) => (
+                    <li key={i}>
+                      {rejection.message}
+                      {rejection.proposed && <pre>{rejection.proposed}</pre>}
+                    </li>
+                  ))}
+                </ul>
+              </div>
+            ))}
+            <Cut of={page} />
+          </>
+        )}
       </Show>
     </section>
   );

@@ -1,10 +1,10 @@
 import type { Job } from "../../api/client";
 import { Needs } from "../../components/Needs";
 import { Cell, Rows, Under } from "../../components/Rows";
-import { Empty, NoMatch } from "../../components/States";
+import { Empty, NoMatch, unfiltered } from "../../components/States";
 import { Status } from "../../components/Status";
 import { Time } from "../../components/Time";
-import { cancel, kindOf, retry, useJobs } from "../../state/jobs";
+import { cancel, isOpen, kindOf, retry, useJobs } from "../../state/jobs";
 import { useAction } from "../../state/resource";
 import { href, query, setQuery, withQuery } from "../../state/router";
 import { count } from "../../text/format";
@@ -71,6 +71,7 @@ export default function Jobs() {
           heads={HEADS}
           columns="minmax(0, 1fr) 6rem 10.5rem 8.5rem 6rem"
           keyOf={(one) => one.id}
+          away={unfiltered(FILTERS)}
           empty={
             FILTERS.some((one) => query.value.get(one)) ? <NoMatch what="job" names={FILTERS} /> : <Nothing />
           }
@@ -87,7 +88,6 @@ function Row({ one, reload }: { one: Job; reload: () => void }) {
     await (what === "cancel" ? cancel(one.id) : retry(one.id));
     reload();
   });
-  const open = one.status === "pending" || one.status === "processing";
   return (
     <>
       <Cell class="name">
@@ -105,7 +105,7 @@ function Row({ one, reload }: { one: Job; reload: () => void }) {
       </Cell>
       <Cell class="number">
         <Needs>
-          {open && (
+          {isOpen(one) && (
             <button type="button" class="ghost" disabled={act.busy} onClick={() => void act.run("cancel")}>
               Cancel
             </button>

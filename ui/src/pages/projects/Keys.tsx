@@ -31,6 +31,8 @@ export function Keys() {
   );
 }
 
+const HEADS = [["Name"], ["Scope"], ["Created", "wide"], ["Last used", "wide"], ["State"]] as const;
+
 function AllKeys() {
   const keys = useKeys();
   const [doomed, setDoomed] = useState<Key | null>(null);
@@ -43,8 +45,8 @@ function AllKeys() {
             <table>
               <thead>
                 <tr>
-                  {["Name", "Key", "Scope", "Project", "Created", "Last used", "State"].map((name) => (
-                    <th key={name} scope="col">
+                  {HEADS.map(([name, wide]) => (
+                    <th key={name} scope="col" class={wide}>
                       {name}
                     </th>
                   ))}
@@ -80,16 +82,20 @@ function Row({ one, revoke }: { one: Key; revoke: () => void }) {
   const opens = projects.value?.find((each) => each.id === one.project_id)?.name ?? one.project_id;
   return (
     <tr>
-      <td>{one.name || <span class="quiet">unnamed</span>}</td>
-      <td>
-        <code>wh_{one.prefix}_…</code>
+      <td class="named">
+        {one.name || <span class="quiet">unnamed</span>}
+        <br />
+        <code class="quiet">wh_{one.prefix}_…</code>
       </td>
-      <td>{one.scope}</td>
-      <td>{opens ?? "all"}</td>
-      <td>
+      <td class="named">
+        {one.scope}
+        <br />
+        <span class="quiet">{opens ?? "all projects"}</span>
+      </td>
+      <td class="wide">
         <Time at={one.created_at} />
       </td>
-      <td>{one.last_used_at ? <Time at={one.last_used_at} /> : "never"}</td>
+      <td class="wide">{one.last_used_at ? <Time at={one.last_used_at} /> : "never"}</td>
       <td>
         {one.revoked_at ? (
           <>

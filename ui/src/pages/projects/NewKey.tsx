@@ -1,8 +1,9 @@
 import { useState } from "preact/hooks";
 import type { Schemas } from "../../api/client";
+import { Copy } from "../../components/Copy";
 import { NameForm } from "../../components/NameForm";
 import { createKey } from "../../state/keys";
-import { me, projects, type Scope } from "../../state/session";
+import { may, projects, type Scope } from "../../state/session";
 
 type Made = Schemas["KeyCreated"];
 const SCOPES: [Scope, string][] = [
@@ -34,7 +35,7 @@ export function NewKey({ made }: { made: () => void }) {
             </option>
           ))}
         </select>
-        {me.value?.project_id === null && (
+        {may("server") && (
           <select
             aria-label="Project of the key"
             value={project}
@@ -55,19 +56,12 @@ export function NewKey({ made }: { made: () => void }) {
 }
 
 function Secret({ made }: { made: Made }) {
-  const [copied, setCopied] = useState(false);
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(made.key);
-    setCopied(true);
-  };
   return (
     <div class="note" role="status">
       <p>Keep the key{made.name && ` ${made.name}`}. It is not shown again.</p>
       <p class="row">
         <code class="secret">{made.key}</code>
-        <button type="button" onClick={() => void copy()}>
-          {copied ? "Copied" : "Copy"}
-        </button>
+        <Copy verb="Copy" text={() => made.key} />
       </p>
     </div>
   );

@@ -5,7 +5,7 @@ import { Confirm } from "../../components/Confirm";
 import { NameForm } from "../../components/NameForm";
 import { Time } from "../../components/Time";
 import { createProject, deleteProject } from "../../state/projects";
-import { choose, project, projects } from "../../state/session";
+import { choose, DEFAULT, may, project, projects } from "../../state/session";
 import { Keys } from "./Keys";
 import { Lightrag } from "./Lightrag";
 
@@ -22,8 +22,12 @@ export default function Projects() {
           <thead>
             <tr>
               <th scope="col">Name</th>
-              <th scope="col">Language</th>
-              <th scope="col">Created</th>
+              <th scope="col" class="wide">
+                Language
+              </th>
+              <th scope="col" class="wide">
+                Created
+              </th>
               <th scope="col">
                 <span class="visually-hidden">Actions</span>
               </th>
@@ -32,12 +36,12 @@ export default function Projects() {
           <tbody>
             {projects.value?.map((one) => (
               <tr key={one.id}>
-                <td>
+                <td class="named">
                   <strong>{one.name}</strong>
                   {one.description && <p class="quiet">{one.description}</p>}
                 </td>
-                <td>{one.language}</td>
-                <td>
+                <td class="wide">{one.language}</td>
+                <td class="wide">
                   <Time at={one.created_at} />
                 </td>
                 <td class="number">
@@ -48,16 +52,16 @@ export default function Projects() {
                       Open
                     </button>
                   )}
-                  <Needs scope="admin">
+                  {one.id !== DEFAULT && may("admin") && (
                     <button
                       type="button"
                       class="ghost"
                       aria-label={`Delete ${one.name}`}
                       onClick={() => setDoomed(one)}
                     >
-                      ✕
+                      Delete
                     </button>
-                  </Needs>
+                  )}
                 </td>
               </tr>
             ))}
@@ -65,10 +69,10 @@ export default function Projects() {
         </table>
       </div>
       {projects.value?.length === 0 && <p class="quiet">There are no projects yet.</p>}
-      <Needs scope="admin">
+      <Needs scope="server">
         <NewProject />
-        {project.value && <Lightrag key={project.value.id} one={project.value} />}
       </Needs>
+      <Needs scope="admin">{project.value && <Lightrag key={project.value.id} one={project.value} />}</Needs>
       <Keys />
       {doomed && <DeleteProject one={doomed} onClose={() => setDoomed(null)} />}
     </div>

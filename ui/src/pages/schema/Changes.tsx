@@ -1,31 +1,44 @@
 import type { Schemas } from "../../api/client";
-import { Show } from "../../components/States";
-import { query, setQuery } from "../../state/router";
-import { useChanges } from "../../state/schema";
+import { Failed, Loading, Show, type Away } from "../../components/States";
+import { query, setQuery, withQuery } from "../../state/router";
+import { DRAFT, useChanges, type Checked } from "../../state/schema";
 
 const KINDS = ["added", "removed", "renamed", "changed", "remerged"] as const;
 
-/** What differs between two versions. */
-export function Changes({ versions }: { versions: string[] }) {
-  const to = query.value.get("to") ?? versions[0] ?? "";
-  const from = query.value.get("from") ?? versions[1] ?? "";
+/** What differs between two versions, or between one and the draft. */
+export function Changes(props: { versions: string[]; draft: Checked | null; from: string; to: string }) {
+  const { versions, draft, from, to } = props;
   const found = useChanges(from, to);
+  const last = draft ? [DRAFT, ...versions] : versions;
+  const isAsked = from !== "" && to !== "" && (query.value.has("from") || query.value.has("to"));
+  const away = { to: withQuery({ from: null, to: null }), name: "Compare the newest" };
   return (
     <section class="panel">
       <h2>Changes</h2>
-      {versions.length < 2 ? (
+      {versions.length > 0 && last.length > 1 && (
+        <div class="row">
+          <Choice name="From" all={versions} value={from} choose={(one) => setQuery({ from: one })} />
+          <Choice name="to" all={last} value={to} choose={(one) => setQuery({ to: one })} />
+        </div>
+      )}
+      {versions.length < 2 && !draft && !isAsked ? (
         <p class="quiet">There is one version at most; a second one can be compared with it.</p>
+      ) : draft && to === DRAFT ? (
+        <OfDraft draft={draft} away={away} />
       ) : (
-        <>
-          <div class="row">
-            <Choice name="From" all={versions} value={from} choose={(one) => setQuery({ from: one })} />
-            <Choice name="to" all={versions} value={to} choose={(one) => setQuery({ to: one })} />
-          </div>
-          <Show of={found}>{(diff) => diff && <Diff of={diff} />}</Show>
-        </>
+        <Show of={found} away={away}>
+          {(diff) => diff && <Diff of={diff} />}
+        </Show>
       )}
     </section>
   );
+}
+
+/** What the draft changes, once it is valid. */
+function OfDraft({ draft, away }: { draft: Checked; away: Away }) {
+  if (draft.error) return <Failed error={draft.error} away={away} />;
+  if (draft.problem) return <p class="quiet">The draft is not valid yet.</p>;
+  return draft.changes ? <Diff of={draft.changes} /> : <Loading />;
 }
 
 function Choice({

@@ -69,7 +69,7 @@ function Relation(props: {
         </label>
       ))}
       <button type="button" class="ghost" aria-label={`Remove ${name}`} onClick={() => set(null)}>
-        ✕
+        Remove
       </button>
       <Wrong says={problemAt(props.problem, `relationship_types.${name}`)} />
     </div>
@@ -175,7 +175,7 @@ function TypeForm({
               set({ ...type, properties: others, required: required.filter((one) => one !== key) });
             }}
           >
-            ✕
+            Remove
           </button>
           {inner === key && <Wrong says={problem?.message ?? null} />}
         </div>

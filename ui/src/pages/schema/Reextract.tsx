@@ -6,7 +6,7 @@ import { useFollowedJob } from "../../state/jobs";
 import { useAction, useResource } from "../../state/resource";
 import { href, query, setQuery } from "../../state/router";
 import { projectId } from "../../state/session";
-import { count } from "../../text/format";
+import { count, price } from "../../text/format";
 
 /** What extracting again would cost, and the button that starts it. */
 export function Reextract({ version, dirty }: { version: string | null; dirty: boolean }) {
@@ -37,7 +37,7 @@ export function Reextract({ version, dirty }: { version: string | null; dirty: b
           <p>
             {count(cost.chunks, "chunk")} of {count(cost.documents, "document")} by {cost.extractor};{" "}
             {count(cost.promptTokens + cost.completionTokens, "token")}
-            {cost.cost !== null && <>, {price(cost.cost)}</>}
+            {cost.cost ? `, ${price(cost.cost)}` : ""}
             {cost.carriedOver > 0 && <>; {count(cost.carriedOver, "chunk")} need no reading</>}
           </p>
         )}
@@ -63,9 +63,4 @@ export function Reextract({ version, dirty }: { version: string | null; dirty: b
       {start.error && <Failed error={start.error} />}
     </section>
   );
-}
-
-/** Prices have no currency: they are in that of the settings. */
-function price(cost: number): string {
-  return cost > 0 && cost < 0.01 ? "less than 0.01" : `about ${cost.toFixed(2)}`;
 }

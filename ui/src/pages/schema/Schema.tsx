@@ -1,7 +1,7 @@
 import { useRef } from "preact/hooks";
 import { Failed, Show } from "../../components/States";
 import { Needs, ReadOnly } from "../../components/Needs";
-import { edit, edited, put, useChecked, useSchema, type Checked } from "../../state/schema";
+import { compared, DRAFT, edit, edited, put, useChecked, useSchema, type Checked } from "../../state/schema";
 import { useAction } from "../../state/resource";
 import { may, projectId } from "../../state/session";
 import { Changes } from "./Changes";
@@ -39,9 +39,10 @@ function Editor({
   saved: () => void;
 }) {
   const text = edited.value[projectId.value] ?? stored;
-  const now = useChecked(text);
-  const { schema, problem, checked } = now;
   const dirty = text !== stored;
+  const { from, to } = compared(versions, dirty);
+  const now = useChecked(text, to === DRAFT ? from : "");
+  const { schema, problem, checked } = now;
   const save = useAction(async () => {
     if (schema) await put(schema);
     edit(null);
@@ -81,7 +82,7 @@ function Editor({
         <Source text={text} now={now} />
       </div>
       <div class="schema-columns">
-        <Changes versions={versions} />
+        <Changes versions={versions} draft={dirty ? now : null} from={from} to={to} />
         <Needs>
           <Reextract version={version} dirty={dirty} />
         </Needs>

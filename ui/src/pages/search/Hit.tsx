@@ -4,15 +4,16 @@ import { Points } from "../../text/points";
 
 type Hit = Schemas["HitModel"];
 
-/** A hit; `best` is the highest score by words, which has no upper end of its own. */
-export function HitCard({ hit, best, open }: { hit: Hit; best: number; open: () => void }) {
+/** A hit; `page` is that of its best sentence, `best` the highest score by words, which has no upper end of its own. */
+export function HitCard(props: { hit: Hit; page: number | null; best: number; open: () => void }) {
+  const { hit, page, best, open } = props;
   return (
     <>
       <button type="button" class="plain" onClick={open}>
         <span class="hit-head">
           <strong>{hit.document.name}</strong>
           <span class="quiet">
-            {hit.page ? `page ${hit.page} · ` : ""}chunk {hit.chunk.chunk_index + 1}
+            {page ? `page ${page} · ` : ""}chunk {hit.chunk.chunk_index + 1}
           </span>
           <span class="bars">
             <Bar name="words" score={hit.scores.text} best={best} />

@@ -1,9 +1,10 @@
 import type { Schemas } from "../../api/client";
 import { Needs } from "../../components/Needs";
-import { Empty, NoMatch, Show } from "../../components/States";
+import { Empty, NoMatch, Show, unfiltered } from "../../components/States";
 import { ofHit, show, shown, useNeighbours } from "../../state/evidence";
 import { href, query, setQuery } from "../../state/router";
-import { MOST, STEP, useHits, wantedHits } from "../../state/search";
+import { MOST, STEP, useHitPages, useHits, wantedHits } from "../../state/search";
+import { useSubject } from "../../state/shell";
 import { count, unstarred } from "../../text/format";
 import { HitCard } from "./Hit";
 import { SearchForm } from "./SearchForm";
@@ -15,6 +16,7 @@ export default function Search() {
   const wanted = wantedHits();
   const { q, floor } = wanted;
   const found = useHits(wanted);
+  useSubject(q);
   return (
     <div class="page-body">
       <h1 class="visually-hidden">Search</h1>
@@ -27,6 +29,7 @@ export default function Search() {
         <Show
           of={found}
           lines={10}
+          away={unfiltered([...FILTERS, "mode"])}
           empty={(data) => data?.items.length === 0 && <Nothing q={q} floor={floor} />}
         >
           {(data) => data && <Hits of={data} />}
@@ -54,6 +57,7 @@ function Nothing({ q, floor }: { q: string; floor: boolean }) {
 function Hits({ of }: { of: Schemas["SearchAnswer"] }) {
   const list = of.items.map(ofHit);
   useNeighbours(list);
+  const pages = useHitPages(of.items, list);
   const best = Math.max(...of.items.map((hit) => hit.scores.text ?? 0));
   return (
     <>
@@ -68,10 +72,18 @@ function Hits({ of }: { of: Schemas["SearchAnswer"] }) {
       <ol class="hits">
         {of.items.map((hit, i) => (
           <li key={hit.chunk.id} class={shown.value?.chunkId === hit.chunk.id ? "on" : ""}>
-            <HitCard hit={hit} best={best} open={() => show(list[i] ?? ofHit(hit), list)} />
+            <HitCard
+              hit={hit}
+              page={pages[i] ?? null}
+              best={best}
+              open={() => show(list[i] ?? ofHit(hit), list)}
+            />
           </li>
         ))}
       </ol>
+      {of.items.length >= MOST && of.pagination.total > MOST && (
+        <p class="quiet">The best {MOST} are shown; more words or a filter find others.</p>
+      )}
       {of.items.length < Math.min(of.pagination.total, MOST) && (
         <p>
           <button type="button" onClick={() => setQuery({ n: of.items.length + STEP }, { replace: true })}>

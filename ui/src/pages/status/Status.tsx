@@ -1,7 +1,8 @@
+import { Needs } from "../../components/Needs";
 import { Show } from "../../components/States";
 import { Time } from "../../components/Time";
 import { useCounts, useFindings, useReadiness, useVersion } from "../../state/health";
-import { me, project } from "../../state/session";
+import { project } from "../../state/session";
 import { count } from "../../text/format";
 
 /** Whether the server can work, and what this project has. */
@@ -40,7 +41,9 @@ export default function StatusPage() {
         )}
       </Show>
       <Counts />
-      {me.value?.scope === "admin" && me.value.project_id === null && <Server />}
+      <Needs scope="server">
+        <Server />
+      </Needs>
     </div>
   );
 }
