@@ -473,7 +473,7 @@ async def test_each_scope_includes_those_before_it(world: World) -> None:
         elif route == "POST /v1/embeddings":  # of the project's space, whose embedder is not there
             assert answer.json()["error"]["code"] == "EMBEDDING_UNAVAILABLE"
         else:
-            assert answer.is_success, (route, scope, answer.text)
+            assert answer.is_success, f"{route} with {scope}: {answer.text}"
 
 
 async def test_another_projects_resource_answers_as_an_absent_one(world: World) -> None:
