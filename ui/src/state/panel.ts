@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { go } from "./router";
 
 /** Where closing the right pane of a list leads; null where there is none. */
@@ -8,7 +8,8 @@ let opener: HTMLElement | null = null;
 
 /** Lets Esc close the pane; `to` is the address without it, null while it is not open. */
 export function usePanel(to: string | null): void {
-  useEffect(() => {
+  // Before the pane is painted: Esc works as soon as the pane is visible.
+  useLayoutEffect(() => {
     closed = to;
     if (to === null) return;
     const active = document.activeElement?.closest<HTMLElement>("main a, main button");
