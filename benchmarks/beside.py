@@ -144,7 +144,7 @@ def _measured(
             milliseconds=statistics.median(times[name][_WARM:]) * 1e3,
             per_second=_IN_BURST / statistics.median(seconds for seconds, _ in bursts[name]),
             cpu=statistics.mean(cpu for _, cpu in bursts[name]) / _IN_BURST * 1e3,
-            recall=statistics.mean(shares[name]),
+            recall=statistics.mean(shares[name][_WARM:]),
         )
         for name in contenders
     }

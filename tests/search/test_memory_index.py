@@ -147,6 +147,35 @@ async def test_what_goes_is_not_found_any_more(library: Library) -> None:
     assert told(found) == told(await by_database(library, "night train to Narvik", floor=False))
 
 
+async def test_a_document_renamed_since_is_named_at_once(library: Library) -> None:
+    question = "What is eaten in Lapland?"
+    document = await library.app.store.documents.get(
+        UUID((await library.find("night train to Narvik")).hits[0].chunk["document_id"])
+    )
+    held = await learned(library)
+    assert held.has_no_name_with(["lapland"])
+    assert not held.has_no_name_with(["lapland", "herons"])
+    before = told(await library.find(question, floor=False))
+    assert await learned(library) is held
+    await library.app.store.documents.move(replace(document, name="lapland.md"))
+    named = await library.find(question, floor=False)
+    assert told(named) == told(await by_database(library, question, floor=False)) != before
+    assert named.hits[0].found.document_name == "lapland.md"
+    assert not (await learned(library)).has_no_name_with(["lapland"])
+    assert told(await library.find(question, floor=False)) == told(named)
+
+
+async def test_names_with_too_many_words_are_looked_up(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_index, "MOST_NAME_WORDS", 2)
+    held = await learned(library)
+    assert held.name_words is None
+    for query in (*QUESTIONS, "What do herons eat?"):
+        assert told(await library.find(query)) == told(await by_database(library, query))
+    assert await learned(library) is held
+
+
 async def test_a_project_in_another_space_is_read_anew(library: Library) -> None:
     first = await learned(library)
     async with Embedders(Settings(embedder="hash", embedding_dimensions=64)) as embedders:

@@ -171,8 +171,14 @@ def reads_of_searches() -> dict[str, Read]:
             rows[0][2], keys(rows), space=THE_SPACE, vector=halfvec([1, 2, 3, 4])
         ),
         "hits with state": lambda s, rows: s.hits.read(
-            rows[0][2], keys(rows), space=THE_SPACE, vector=halfvec([1, 2, 3, 4]), with_state=True
+            rows[0][2],
+            keys(rows),
+            space=THE_SPACE,
+            vector=halfvec([1, 2, 3, 4]),
+            with_state=True,
+            words=["annual", "report", "2023"],
         ),
+        "words of names": lambda s, rows: s.hits.name_words(rows[0][2], most=10),
         "hits of documents": lambda s, rows: s.hits.of_documents(rows[0][2], [rows[0][3]], keys(rows)),
         "a chunk and its project": lambda s, rows: s.hits.one(rows[0][0], project_id=None),
         "beside": lambda s, rows: s.hits.beside(rows[0][2], ids(rows), count=2),

@@ -48,7 +48,7 @@ _RARE_CODE = 0.01
 """Fraction of the chunks that may have a rare code; three chunks always may."""
 
 _MANY = 1_000_000  # bytes of postings from which scoring runs in a thread, to keep the event loop free
-_RUN = 64  # scores per run; the maximum of each run is compared first
+_GROUP = 64  # scores per group; the maximum of each group is compared first
 
 _Rows = NDArray[np.integer]
 _Having = Mapping[int, Mapping[ChunkKey, int]]
@@ -337,9 +337,10 @@ def _highest(scores: Floats, starts: Numbers, count: int) -> Numbers:
 
 
 def _bound(scores: Floats, count: int) -> float:
-    """A score that `count` scores reach, taken from the maximum of each run; 0 if there are few runs."""
-    runs = len(scores) // _RUN
-    if runs <= count:
+    """A score that `count` scores reach, taken from the maximum of each group; 0 if there are few groups."""
+    groups = len(scores) // _GROUP
+    if groups <= count:
         return 0.0
-    highest = scores[: runs * _RUN].reshape(runs, _RUN).max(axis=1)
-    return float(np.partition(highest, runs - count)[runs - count])
+    # A group has every `groups`-th score: numpy compares rows of adjacent scores in an eighth of the time of columns.
+    highest = scores[: groups * _GROUP].reshape(_GROUP, groups).max(axis=0)
+    return float(np.partition(highest, groups - count)[groups - count])

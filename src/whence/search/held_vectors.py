@@ -54,8 +54,9 @@ class Sketches:
             distances += np.bitwise_count(column ^ word)
         reached = np.cumsum(np.bincount(distances))
         last = int(np.searchsorted(reached, most))
-        nearer = np.flatnonzero(distances < last)
-        return np.concatenate([nearer, np.flatnonzero(distances == last)[: most - len(nearer)]])
+        numbers = np.flatnonzero(distances <= last)
+        superfluous = np.flatnonzero(distances[numbers] == last)[::-1][: max(len(numbers) - most, 0)]
+        return np.delete(numbers, superfluous)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

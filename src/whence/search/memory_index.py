@@ -30,6 +30,9 @@ READING = "reading projects into memory"
 MOST_CHUNKS = 200_000
 """Maximum size of a project to hold: the sketches of as many vectors are compared in the time of a database query."""
 
+MOST_NAME_WORDS = 20_000
+"""Maximum number of distinct words of names to hold, about 2 MB."""
+
 _UNUSED = 60.0
 """Seconds without use after which a project can be evicted for another."""
 _FORGOTTEN = 600.0
@@ -56,24 +59,35 @@ class HeldProject:
     numbering: Numbering
     vectors: HeldVectors
     """By row number."""
+    name_words: Collection[str] | None
+    """The words of the documents' names, in lower case; None if they are too many."""
     size: int
     """Approximate size in bytes."""
 
     def postings(self, terms: Sequence[int]) -> list[SegmentPostings]:
         return [segment.postings(terms) for segment in self.segments]
 
+    def has_no_name_with(self, words: Collection[str]) -> bool:
+        return self.name_words is not None and not any(word in self.name_words for word in words)
+
     def near(
-        self, vector: HalfVector, *, limit: int, also: Collection[ChunkKey] = ()
+        self,
+        vector: HalfVector,
+        *,
+        limit: int,
+        also: Collection[ChunkKey] = (),
+        numbering: Numbering | None = None,
     ) -> dict[ChunkKey, float]:
-        """The cosines of the nearest chunks, nearest first, then of `also`."""
+        """The cosines of the nearest chunks, nearest first, then of `also`. `numbering` is that of the search, if it has one."""
         wanted = unit(vector)
         if wanted is None:
             return {}
+        numbering = numbering or Numbering.of(self.segments)
         near = self.vectors.nearest(wanted, limit)
-        best = sorted(zip((-near.cosines).tolist(), self.numbering.ids_of(near.numbers), strict=True))[:limit]
+        best = sorted(zip((-near.cosines).tolist(), numbering.ids_of(near.numbers), strict=True))[:limit]
         found = {ident: -value for value, ident in best}
         others = [ident for ident in also if ident not in found]
-        cosines = self.vectors.cosines(wanted, self.numbering.numbers_of(others))
+        cosines = self.vectors.cosines(wanted, numbering.numbers_of(others))
         return found | dict(zip(others, cosines.tolist(), strict=True))
 
 
@@ -82,6 +96,7 @@ def hold(
     segments: Sequence[WholeSegment],
     chunk_ids: bytes | bytearray,
     numbers: bytes | bytearray,
+    name_words: Collection[str] = (),
 ) -> HeldProject | None:
     """Builds the snapshot; None if a live chunk has no vector or a zero vector."""
     state, segments = state_of(segments), joined(segments)
@@ -101,6 +116,7 @@ def hold(
         segments=segments,
         numbering=numbering,
         vectors=vectors,
+        name_words=frozenset(name_words) if len(name_words) <= MOST_NAME_WORDS else None,
         size=vectors.nbytes + sum(segment.bytes for segment in segments),
     )
 
@@ -187,7 +203,8 @@ class Memory:
                 if sum(segment.size for segment in segments) > 2 * MOST_CHUNKS:
                     return
                 vectors = await self._store.nearest.whole(project_id, space)
-                held = await asyncio.to_thread(hold, space, segments, *vectors)
+                words = await self._store.hits.name_words(project_id, most=MOST_NAME_WORDS + 1)
+                held = await asyncio.to_thread(hold, space, segments, *vectors, words)
             if held is None:
                 return
             self._sizes[project_id] = held.size / held.numbering.total

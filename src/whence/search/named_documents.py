@@ -1,6 +1,7 @@
 """Documents that a question names: `What did Ulta repurchase?` is about `ulta_2023.pdf`, also where that document says "the company".
 
-A document is named by words of its name that are rare among names. Names are read with each question, so a renamed document counts at once.
+A document is named by words of its name that are rare among names. Names are read or checked with each question, so a renamed document
+counts at once.
 """
 
 import re
@@ -30,9 +31,19 @@ class NamedDocuments:
     """Keys of the words that are in names."""
 
 
-async def find_named(store: Store, project_id: UUID, text: str, lexer: Lexer) -> NamedDocuments:
-    """The documents that the text names."""
-    weights = _weights(text, lexer)
+def weigh_words(text: str, lexer: Lexer) -> dict[str, float]:
+    """The words of a text that may name a document, by weight. Stop words have no keys."""
+    light_words = light(lexer.language)
+    words = dict.fromkeys(_WORD.findall(text.lower()))
+    found = ((word, lexer.keys(word)) for word in words)
+    weighed = ((word, max(light_words.get(key, 1.0) for key in keys)) for word, keys in found if keys)
+    return dict(islice(weighed, _MOST_WORDS))
+
+
+async def find_named(
+    store: Store, project_id: UUID, weights: Mapping[str, float], lexer: Lexer
+) -> NamedDocuments:
+    """The documents that words name."""
     if not weights:
         return NamedDocuments()
     rows = await store.hits.named(project_id, list(weights), most=_MOST_NAMES + 1)
@@ -42,15 +53,6 @@ async def find_named(store: Store, project_id: UUID, text: str, lexer: Lexer) ->
     keys = frozenset(key for word in having for key in lexer.keys(word))
     rare = {word: found for word, found in having.items() if len(found) <= _MOST_NAMES}
     return NamedDocuments(_strongest(weights, rare), keys)
-
-
-def _weights(text: str, lexer: Lexer) -> dict[str, float]:
-    """The words that may name a document. Stop words have no keys."""
-    light_words = light(lexer.language)
-    words = dict.fromkeys(_WORD.findall(text.lower()))
-    found = ((word, lexer.keys(word)) for word in words)
-    weighed = ((word, max(light_words.get(key, 1.0) for key in keys)) for word, keys in found if keys)
-    return dict(islice(weighed, _MOST_WORDS))
 
 
 def _strongest(weights: Mapping[str, float], having: Mapping[str, set[UUID]]) -> frozenset[UUID]:

@@ -7,7 +7,7 @@ chunk's number of terms, so a score needs nothing else.
 import struct
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import Protocol
 
@@ -199,6 +199,8 @@ class Numbering:
     """The number of each segment's first chunk, then the total."""
     ids: Sequence[bytes]
     """The chunk ids of each segment, joined: ascending, 16 bytes each."""
+    _known: dict[ChunkKey, int] = field(default_factory=dict)
+    """Numbers found before, for the time of one search, which needs those of its candidates several times."""
 
     @classmethod
     def of(cls, segments: Sequence[_Segment]) -> "Numbering":
@@ -212,10 +214,12 @@ class Numbering:
     def ids_of(self, numbers: Numbers) -> list[ChunkKey]:
         segments = np.searchsorted(self.starts, numbers, "right") - 1
         places = 16 * (numbers - self.starts[segments])
-        return [
+        found = [
             self.ids[segment][at : at + 16]
             for segment, at in zip(segments.tolist(), places.tolist(), strict=True)
         ]
+        self._known.update(zip(found, numbers.tolist(), strict=True))
+        return found
 
     def values_of(self, values: Floats, chunk_ids: Collection[ChunkKey]) -> dict[ChunkKey, float]:
         """The values of these chunks; 0 for chunks without a number."""
@@ -226,7 +230,13 @@ class Numbering:
 
     def numbers_of(self, chunk_ids: Collection[ChunkKey]) -> Numbers:
         """The number of each chunk; -1 for chunks without one."""
-        wanted = list(chunk_ids)
+        known = self._known
+        unknown = [one for one in chunk_ids if one not in known]
+        if unknown:
+            known.update(zip(unknown, self._look_up(unknown).tolist(), strict=True))
+        return np.array([known[one] for one in chunk_ids], np.int64)
+
+    def _look_up(self, wanted: Sequence[ChunkKey]) -> Numbers:
         found = np.full(len(wanted), -1)
         for start, joined in zip(self.starts.tolist(), self.ids, strict=False):
             first, last = joined[:16], joined[-16:]

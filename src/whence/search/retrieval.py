@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from uuid import UUID
@@ -49,6 +49,8 @@ class PreparedQuestion:
     held: HeldProject | None
     """The project, if it is in memory."""
     named: NamedDocuments = field(default_factory=NamedDocuments)
+    unnamed: tuple[str, ...] = ()
+    """Words that no document in memory has in its name. The final read checks that none has by now."""
     corrections: Mapping[str, str] = field(default_factory=dict)
     widening: int = 1
     """Factor for the number of candidates of each leg."""
@@ -128,7 +130,7 @@ class LegRunner:
         """BM25 hits, and the cosines of the nearest chunks and of these hits."""
         if asked.held is not None:
             text = await self._by_text(asked)
-            return text, await self._near(asked, embedding, also={hit.chunk_id for hit in text.hits})
+            return text, await self._near(asked, embedding, also=text)
         with busy():  # while one leg waits for the database, the other needs the processor
             near, (text, cosines) = await asyncio.gather(
                 self._near(asked, embedding), self._worded(asked, embedding)
@@ -161,12 +163,18 @@ class LegRunner:
         )
 
     async def _near(
-        self, asked: PreparedQuestion, embedding: Awaitable[QueryVector], *, also: Collection[ChunkKey] = ()
+        self, asked: PreparedQuestion, embedding: Awaitable[QueryVector], *, also: TextHits | None = None
     ) -> dict[ChunkKey, float]:
         """The cosines of the nearest chunks. From memory, those of `also` as well."""
         vector = await embedding
         if asked.held is not None:
-            near = partial(asked.held.near, vector.value, limit=asked.candidates, also=also)
+            near = partial(
+                asked.held.near,
+                vector.value,
+                limit=asked.candidates,
+                also={hit.chunk_id for hit in also.hits} if also else (),
+                numbering=also.ranking.numbering if also else None,
+            )
             return await asyncio.to_thread(near) if asked.held.vectors.is_slow else near()
         return await self._vectors.nearest(
             asked.project_id,

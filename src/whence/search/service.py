@@ -14,7 +14,7 @@ from whence.providers import Embedders, Reranker
 from whence.search.expand import Context, Expander, Expansion
 from whence.search.fuse import Legs, Scored
 from whence.search.memory_index import HeldProject, Memory
-from whence.search.named_documents import find_named
+from whence.search.named_documents import find_named, weigh_words
 from whence.search.query import Query
 from whence.search.question import MAX_OFFSET, Hit, Question, SearchResult
 from whence.search.relevance_threshold import MANY, passes
@@ -80,7 +80,7 @@ class Search:
         while True:
             held = self._memory.get(project_id, setting) if by_memory else None
             found, reading = await self._find(project_id, setting, question, held)
-            if held is not None and reading.state != held.state:
+            if held is not None and (reading.state != held.state or reading.is_named):
                 by_memory = False
                 if reading.state is not None:
                     self._memory.forget(project_id)
@@ -156,10 +156,13 @@ class Search:
 
     async def _run_legs(self, asked: PreparedQuestion) -> tuple[PreparedQuestion, Legs]:
         """Adds the documents that the question names, and corrects its spelling."""
+        weights = weigh_words(asked.question.query, asked.query.lexer)
+        if asked.held is not None and asked.held.has_no_name_with(weights):
+            asked = replace(asked, unnamed=tuple(weights))
+            return await self._correct(asked, await self._legs.run(asked))
         with busy():  # the database looks for names while the legs are computed
             named, legs = await asyncio.gather(
-                find_named(self._store, asked.project_id, asked.question.query, asked.query.lexer),
-                self._legs.run(asked),
+                find_named(self._store, asked.project_id, weights, asked.query.lexer), self._legs.run(asked)
             )
         asked = replace(asked, named=named)
         return await self._correct(asked, await self._legs.add_named(asked, legs))
@@ -175,6 +178,7 @@ class Search:
                 space=asked.space,
                 vector=legs.vector.value if legs.vector else None,
                 with_state=asked.held is not None,
+                words=asked.unnamed,
             )
             ranked, also = _collapse(legs.ranked(reading), reading)
             if not also or len(ranked) >= count or len(chunk_ids) < count:

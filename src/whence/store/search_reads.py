@@ -37,8 +37,13 @@ LEFT JOIN kb.chunk_vectors v ON v.project_id = %(project_id)s AND v.id = c.id AN
 LEFT JOIN kb.backgrounds b ON b.project_id = %(project_id)s AND b.space_id = p.space_id
 WHERE p.id = %(project_id)s AND c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[])
 """
+# Whether a document's name has one of the words.
+_IS_NAMED: LiteralString = """EXISTS (
+    SELECT FROM unnest(string_to_array(%(words)s, ' ')) AS wanted (word)
+    JOIN kb.documents n ON n.project_id = %(project_id)s
+     AND kb.name_words(n.project_id, n.name) @> ARRAY[%(project_id)s::text || ' ' || wanted.word])"""
 READ: LiteralString = f"{_READ}{_READ_FROM}"
-READ_WITH_STATE: LiteralString = f"{_READ}, {STATE}{_READ_FROM}"
+READ_WITH_STATE: LiteralString = f"{_READ}, {STATE}, {_IS_NAMED}{_READ_FROM}"
 OF_DOCUMENTS: LiteralString = """
 SELECT uuid_send(c.id) FROM kb.chunks c
 WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[]) AND c.document_id = ANY(%(document_ids)s)
@@ -51,6 +56,13 @@ CROSS JOIN LATERAL (
     WHERE d.project_id = %(project_id)s
       AND kb.name_words(d.project_id, d.name) @> ARRAY[%(project_id)s::text || ' ' || wanted.word]
     LIMIT %(most)s) named
+"""
+NAME_WORDS: LiteralString = """
+SELECT DISTINCT substr(named.word, 38)
+FROM kb.documents d
+CROSS JOIN LATERAL unnest(kb.name_words(d.project_id, d.name)) AS named (word)
+WHERE d.project_id = %(project_id)s
+LIMIT %(most)s
 """
 # By order, not by index ± 1, because a chunk in between may have been deleted.
 BESIDE: LiteralString = """
@@ -143,16 +155,23 @@ class SearchRead:
     """The project's setting at the time of the read; None if no chunk was read."""
     state: bytes | None = None
     """State of the text index at the time of the read, if requested."""
+    is_named: bool = False
+    """Whether a document's name had one of the given words at the time of the read."""
     missing: bool = False
     """True if some requested chunks no longer exist."""
 
     @classmethod
     def of(cls, rows: Sequence[Row], *, missing: bool) -> "SearchRead":
+        if not rows:
+            return cls(missing=missing)
+        first = rows[0]
+        state, is_named = first[_STATE:] or (None, False)
         return cls(
             {row[17]: row for row in rows},
             {row[17]: row[16] for row in rows if row[16] is not None},
-            (rows[0][18], rows[0][19], rows[0][20]) if rows else None,
-            rows[0][_STATE] if rows and len(rows[0]) > _STATE else None,
+            first[18:_STATE],
+            state,
+            is_named,
             missing,
         )
 
@@ -198,8 +217,12 @@ class Hits(Statements):
         space: EmbeddingSpace | None,
         vector: HalfVector | None,
         with_state: bool = False,
+        words: Collection[str] = (),
     ) -> SearchRead:
-        """Read chunks with their distances from `vector`, if given."""
+        """Read chunks with their distances from `vector`, if given.
+
+        `with_state` also reads the state of the text index, and whether a document's name has one of the words.
+        """
         wanted = set(ids)
         params = {
             "project_id": project_id,
@@ -207,6 +230,8 @@ class Hits(Statements):
             "space_id": space.id if space and vector else None,
             "vector": vector,
         }
+        if with_state:
+            params["words"] = " ".join(words)
         rows = await self._queries.all(READ_WITH_STATE if with_state else READ, params)
         return SearchRead.of(rows, missing=len(rows) < len(wanted))
 
@@ -226,6 +251,10 @@ class Hits(Statements):
         """For each word the documents with it in their name, up to `most` per word."""
         params = {"project_id": project_id, "words": " ".join(words), "most": most}
         return [(row[0], row[1]) for row in await self._queries.all(NAMED, params)]
+
+    async def name_words(self, project_id: UUID, *, most: int) -> list[str]:
+        """Up to `most` distinct words of the documents' names, in lower case."""
+        return await self._queries.column(NAME_WORDS, {"project_id": project_id, "most": most})
 
     async def beside(self, project_id: UUID, ids: Sequence[UUID], *, count: int) -> list[tuple[UUID, UUID]]:
         """Pairs of a chunk and a neighbour: up to `count` before and after it in its document, in reading order."""
