@@ -13,13 +13,20 @@ from tests.api.ingesting import data_of, ingest
 from tests.chat_endpoint import ChatEndpoint, says
 
 from whence.errors import ProjectNotFound, RateLimited
-from whence.models import DEFAULT_PROJECT_ID
+from whence.models import DEFAULT_PROJECT_ID, now
 from whence.settings import Settings
-from whence.store import Store
+from whence.store import Store, keys
 from whence.store.keys import Scope
 
 AUDIT = "/api/v1/audit"
 HOUR = "UPDATE kb.key_usage SET minute = minute - interval '1 hour'"
+
+
+@pytest.fixture(autouse=True)
+def _one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Usage is counted by the minute of the clock, which must not change between two requests of a test."""
+    moment = now()
+    monkeypatch.setattr(keys, "now", lambda: moment)
 
 
 async def key(store: Store, scope: Scope = "admin", **more: int | UUID | None) -> dict[str, str]:
