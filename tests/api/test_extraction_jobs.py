@@ -297,7 +297,7 @@ async def test_a_document_deleted_while_it_is_read_leaves_nothing(
 async def test_a_project_is_ordered_at_once_and_has_one_job_for_its_progress(
     by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
 ) -> None:
-    ids = [await ingest_parts(by_hand, f"Alpha is part {at}.") for at in range(3)]
+    ids = [await ingest_parts(by_hand, f"Alpha is part {at}.", "Beta is another part.") for at in range(3)]
     path = f"{PROJECTS}/{DEFAULT_PROJECT_ID}/reextract"
     with held(model) as let_go:
         ordered = data_of(await by_hand.post(path), 202)
@@ -306,6 +306,7 @@ async def test_a_project_is_ordered_at_once_and_has_one_job_for_its_progress(
         parent = data_of(await by_hand.get(f"{JOBS}/{ordered['jobId']}"))
         assert (parent["status"], parent["document_id"], parent["completed_at"]) == ("processing", None, None)
         assert sum(parent["jobs"].values()) == 3
+        assert (parent["done"], parent["total"]) == (0, 3), "documents, also those that have not begun"
         let_go.set()
     await until_idle(dsn)
     parent = data_of(await by_hand.get(f"{JOBS}/{ordered['jobId']}"))

@@ -86,8 +86,12 @@ class JobModel(AnswerShape):
     status: JobStatus
     stage: JobStage | None = Field(description="The current step, or the last one.")
     stages: list[StageModel] = Field(description="The steps begun so far, with their times.")
-    done: int = Field(description="Chunks that are embedded, or read by an extraction.")
-    total: int | None = Field(description="All chunks; null until the document was chunked.")
+    done: int = Field(
+        description="Chunks that are embedded, or read by an extraction; for a parent job, documents that are finished."
+    )
+    total: int | None = Field(
+        description="All chunks; null until the document was chunked. For a parent job, all documents."
+    )
     attempts: int
     error: StoredError | None = Field(description="The reason why the job failed or is tried again.")
     chunking: ChunkingModel | None
@@ -106,12 +110,11 @@ class JobModel(AnswerShape):
     def of_parent(cls, parent: ParentJob) -> Self:
         """Extractions that were ordered together, as one job."""
         counts = JobCounts.of(parent)
-        number = sum(counts.model_dump().values())
         return super().of(
             parent,
             document_id=None,
             job_type="extraction",
-            job_name=f"Extraction of {number} documents",
+            job_name=f"Extraction of {parent.total} documents",
             stage="extracting" if parent.started_at else None,
             stages=[],
             attempts=1,

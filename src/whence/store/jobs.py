@@ -118,7 +118,7 @@ FROM kb.jobs j WHERE j.config ->> 'parent' = %(id)s::text AND (%(project_id)s::u
 SELECT_PARENT: LiteralString = f"""
 SELECT j.project_id, %(id)s::text::uuid, min(j.config ->> 'scope'), count(*) FILTER (WHERE j.status = 'pending'),
        count(*) FILTER (WHERE j.status = 'processing'), count(*) FILTER (WHERE j.status = 'completed'),
-       count(*) FILTER (WHERE j.status = 'failed'), count(*) FILTER (WHERE j.status = 'cancelled'), sum(j.done), sum(j.total),
+       count(*) FILTER (WHERE j.status = 'failed'), count(*) FILTER (WHERE j.status = 'cancelled'),
        min(j.created_at), min(j.started_at), max(j.completed_at)
 {_OF_PARENT} GROUP BY j.project_id
 """
@@ -166,12 +166,19 @@ class ParentJob:
     completed: int
     failed: int
     cancelled: int
-    done: int
-    total: int | None
-    """Number of chunks of the documents whose extraction has begun."""
     created_at: datetime
     started_at: datetime | None
     last_completed_at: datetime | None
+
+    @property
+    def done(self) -> int:
+        """Number of documents whose extraction has ended."""
+        return self.completed + self.failed + self.cancelled
+
+    @property
+    def total(self) -> int:
+        """Number of documents."""
+        return self.pending + self.processing + self.done
 
     @property
     def status(self) -> JobStatus:
