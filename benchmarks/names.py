@@ -14,6 +14,9 @@ Subjects: the questions of XQuAD with a specific answer. The answer is a value o
 chosen by chance, it is exchanged. For confirmation the question takes the place of the first sentence; another question of the
 paragraph asks differently. For grounding the two are objects of one type; for confirmation every capitalised word is a name.
 
+Quantities: each integer between spaces in one line of forty is a value. It must be found there, and where it is replaced by another notation of
+the same number; it must not be found where it is replaced by another number or by a code with its digits.
+
 Paraphrases: the claims of WiCE against the sentences of their pages, for several shares of words. Right is a sentence that people
 marked as support. Then sentences of the retrieval articles, altered as in `benchmarks.support`.
 """
@@ -37,6 +40,7 @@ from benchmarks.support import cases
 from whence.extract import paraphrase
 from whence.extract.context import KnownClaim, KnownObject
 from whence.extract.evidence import ChunkEvidence
+from whence.extract.grounding import SearchableText
 from whence.extract.mentions import Mentions
 from whence.extract.specific import is_specific
 from whence.text.aliases import References, TypedName, capitalised
@@ -48,6 +52,11 @@ _DEFINED = re.compile(r"([^().;:\n]{4,120})\(([A-Z][\w&/-]{1,9})\)")
 _PASSAGE = re.compile(r"\n+")
 _SHARES = (0.4, 0.5, 0.6, 0.7, 0.8)
 _ALTERED = ("true", "adverb", "clause", "negation", "direction", "names", "figures", "foreign")
+_INTEGER = re.compile(
+    r"(?<=\s)[1-9]\d{0,2}(?:,?\d{3})*(?=[\s.!?]|, )(?!\.\d)(?!\s(?:hundred|thousand|\w?illion|mil))"
+)
+_EVERY = 40
+"""Of so many lines, one gives its numbers: all would take an hour."""
 _KIND = "Organization"
 _LONG = 3
 
@@ -205,6 +214,69 @@ def _confirms(evidence: ChunkEvidence, answer: str, name: str, question: str) ->
     return evidence.confirming(answer, known, "", is_named=True) is not None
 
 
+def quantities(data: Path) -> Iterator[Result]:
+    counts: dict[str, list[bool]] = {}
+    texts = [
+        *pages(data),
+        *dict.fromkeys(text for text, *_ in _answers(data / "questions" / "xquad.es.json")),
+    ]
+    chosen = list(dict.fromkeys(line for text in texts for line in text.splitlines()))[::_EVERY]
+    for sentence in chosen:
+        for found in _INTEGER.finditer(sentence):
+            value = int(found[0].replace(",", ""))
+            counts.setdefault("as written", []).append(_finds(value, sentence))
+            for kind, notations in ("other notations", _same(value)), ("other numbers", _others(value)):
+                for each in notations:
+                    replaced = f"{sentence[: found.start()]}{each}{sentence[found.end() :]}"
+                    counts.setdefault(kind, []).append(
+                        _finds(value, _without_digits(replaced, each, found.start()))
+                    )
+    for kind, kept in counts.items():
+        yield Result(what=f"quantities: {kind}", figure=f"{mean(kept):.1%} of {len(kept)} found")
+
+
+def _finds(value: int, text: str) -> bool:
+    return SearchableText(text).find(value) is not None
+
+
+def _without_digits(text: str, each: str, at: int) -> str:
+    """The sentence without its other numbers, which may be the same."""
+    before, behind = (re.sub(r"\d", "x", part) for part in (text[:at], text[at + len(each) :]))
+    return before + each + behind
+
+
+def _same(value: int) -> Iterator[str]:
+    if value >= 1_000:
+        yield from (f"{value:,}".replace(",", separator) for separator in ",. \u202f'")
+    if value >= 1_000 and not value % 100:
+        yield from (
+            f"{value / 1_000:g}k",
+            f"{value / 1_000:g} thousand",
+            f"{value / 1_000:g} mil".replace(".", ","),
+        )
+    if not value % 100_000:
+        yield from (f"{value / 1e6:g}{word}" for word in (" million", "M"))
+        yield from (
+            f"{value / 1e6:g}".replace(".", ",") + word
+            for word in (" Millionen", " Mio.", " millones", " miljoen")
+        )
+
+
+def _others(value: int) -> Iterator[str]:
+    yield from (
+        f"-{value}",
+        f"\u2212{value}",
+        f"AB-{value}",
+        f"{value}.5",
+        f"{value},5",
+        f"{value}k",
+        f"{value}:30",
+        str(value + 1),
+    )
+    if value > 99:
+        yield str(value)[:-1]
+
+
 def _answers(path: Path) -> Iterator[tuple[str, str, str]]:
     found = json.loads(path.read_text())
     for article in found["data"] if isinstance(found, dict) else found:
@@ -220,7 +292,16 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA.parent)
     data = parser.parse_args().data
     texts = pages(data)
-    report([*aliases(texts), *suggestions(texts), *subjects(data), *paraphrases(data), *altered(data)])
+    report(
+        [
+            *aliases(texts),
+            *suggestions(texts),
+            *subjects(data),
+            *quantities(data),
+            *paraphrases(data),
+            *altered(data),
+        ]
+    )
 
 
 if __name__ == "__main__":

@@ -70,6 +70,12 @@ INVENTED = [
     ("forty thousand", "It has 40,000 inhabitants."),
     ("½", "Of its land, ½ is forest."),
     ("two weeks", "Its fair lasts 2 weeks."),
+    ("zwölf", "Its council has 12 members."),
+    ("fourteenth century", "Its church is of the 14th century."),
+    ("48k", "It has 48,000 inhabitants."),
+    ("$3.5bn", "Its port cost 3.5 billion dollars."),
+    ("1,2 Millionen", "It has 1.2 million visitors."),
+    ("17:00", "Its market closes at 5 pm."),
 ]
 
 
@@ -80,6 +86,21 @@ async def test_a_name_in_any_script_and_a_figure_in_words_are_invented_unless_th
     assert await check(by_hand, model, "Its market is held on Mondays.", value) == (1, None)
     rejected, quote = await check(by_hand, model, text, value)
     assert (rejected, quote in text if quote else None) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("2.1", "See section 2.10."),
+        ("5", "In winter it has -5 °C."),
+        ("1234", "Its code is AB-1234."),
+        ("48", "It has 48k inhabitants."),
+    ],
+)
+async def test_the_digits_of_another_quantity_or_code_are_no_evidence(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, value: str, text: str
+) -> None:
+    assert await check(by_hand, model, text, value) == (1, None)
 
 
 LOCK = "It raises the water in the upper lock."

@@ -1,9 +1,9 @@
 """Finds a value in a text: the quote and its offsets, or None.
 
-A value is searched verbatim, then regardless of typography (case, white space, dashes, quotes, ligatures). A number also matches
-`1,000`, `1.000`, `1 000` or `1 thousand`, one below a hundred also `two` or `twice`, `12 percent` also `12%`, a date also `15th of January, 2024`. With `near`, the place nearest
-to that name wins, in any notation. Numbers of list items do not count. Matches begin and end at word boundaries: 5 is not in 15.
-Nothing is guessed: paraphrases and booleans are not found.
+A value is searched verbatim, then regardless of typography (case, white space, dashes, quotes, ligatures). A quantity also matches
+in other notations: see `whence.text.numbers`; `2` also `twice`, a date also `15th of January, 2024`. With `near`, the place nearest
+to that name wins, in any notation. Numbers of list items do not count. Matches begin and end at word boundaries: 5 is not in 15,
+-5, A-5 or 5:30. Nothing is guessed: paraphrases and booleans are not found.
 """
 
 import re
@@ -19,7 +19,6 @@ from whence.text.cjk import UNSPACED
 from whence.text.dates import dates_in, read_date
 from whence.text.names import fold, name_key
 from whence.text.numbers import Figure, figures, places_of
-from whence.text.word_lists import NUMBERS, SMALL, TENS
 
 MAX_QUOTE = 500
 """Maximum characters from the first to the last item of a list. Beyond that, only the first item is quoted."""
@@ -28,22 +27,20 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 """Scripts without spaces between words: word boundaries do not apply there."""
 _PHRASE = 4
 """This many characters of such a script are more than one word."""
-_PLAIN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 _LONG_NUMBER = re.compile(r"\d{2,18}", re.ASCII)
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _GAP = re.compile(r"\s\s+|[^\S ]")
 """White space other than a single space."""
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
-_THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+\Z)", re.ASCII)
-_COUNT = re.compile(r"(?<![\w.,:/-])[1-9]\d?(?![\w:/-]|[.,]\w)", re.ASCII)
-_SPELLED = re.compile(
-    rf"\b(?ai:(?:{'|'.join(TENS)})(?:[ -](?:{'|'.join(SMALL[1:10])}))?|{'|'.join(SMALL[1:])})\b"
-)
 _TIMES = {"1": "once", "2": "twice"}
 _SMALL_NUMBER = re.compile(r"-?\d{1,2}", re.ASCII)
 _BEFORE_ITEM = re.compile(r"[ \t>#*(-]*")
 _BEHIND_ITEM = re.compile(r"[.)][ \t]+\S")
-_IN_NUMBERS = frozenset(".,'\u2019")
+_IN_NUMBERS = frozenset(".,:'\u2019")
+_DASHES = frozenset("-\u2212\u2013")
+_SIGNED = re.compile(r"(?:\A|[\s(\[{|:=<>~\"'\u201c\u201e,;])[-\u2212\u2013]\Z")
+_CODED = re.compile(r"(?<![\w-])[^\W\d_][\w-]*[-\u2212\u2013]\Z")
+_LONGEST_CODE = 40
 
 Fits = Callable[[int, int], bool]
 """A function of start and end that decides whether a place counts."""
@@ -80,7 +77,8 @@ class SearchableText:
             return self._find_all(value.values() if isinstance(value, Mapping) else value, near, fits)
         if value is None or isinstance(value, bool):
             return None
-        places = self._places(written_plainly(value), everywhere=near is not None)
+        is_amount = isinstance(value, float)
+        places = self._places(written_plainly(value), everywhere=near is not None, is_amount=is_amount)
         places = [place for place in places if fits(*place)]
         anchors = self._places(near) if near and len(places) > 1 else []
         if anchors:
@@ -122,29 +120,34 @@ class SearchableText:
         start, end = min(span.start for span in found), max(span.end for span in found)
         return self.span(start, end) if end - start <= MAX_QUOTE else found[0]
 
-    def _places(self, wanted: str, *, everywhere: bool = False) -> list[tuple[int, int]]:
-        """The places of the value as written. If there are none, or `everywhere`, also of numbers in words and dates in other notations."""
+    def _places(
+        self, wanted: str, *, everywhere: bool = False, is_amount: bool = False
+    ) -> list[tuple[int, int]]:
+        """The places of the value as written. If there are none, or `everywhere`, also of quantities and dates in other notations.
+
+        For an amount, `2.10` is 2.1. In a text it may be a version or section.
+        """
         plain = wanted.strip()
         places = self._all_places(wanted)
-        if is_small_number(wanted) or _SPELLED.search(wanted):
+        quantities = figures(plain, keep_zeros=not is_amount)
+        has_number = any(each.is_number for each in quantities)
+        if is_small_number(wanted) or (has_number and not any(map(str.isdigit, plain))):
             places = self._whole(places)
         # "One" is often not a number, so it counts only if there is no `1`.
         if places and not (everywhere and plain != "1"):
             return places
-        in_words = (place for word in _words(plain) for place in self._all_places(word))
-        in_figures = self._places_of_figures(plain)
-        return [*places, *self._whole([*in_words, *in_figures]), *self._places_of_date(plain)]
-
-    def _places_of_figures(self, plain: str) -> Iterator[tuple[int, int]]:
-        """The places of a number with its unit in other notations: `12%` of `12 percent`, `1.2 million` of `1,200,000`."""
-        wanted = figures(plain)
-        if any(each.key[-1].isdigit() for each in wanted) and not is_small_number(plain):
-            yield from (
-                place for place in places_of(wanted, self._figures) if not _joined(self.text, place[1])
-            )
+        said = self._amounts if is_amount else self._figures
+        found = places_of(quantities, said) if has_number else ()
+        in_words = (place for place in found if _is_apart(self.text, *place))
+        often = self._all_places(_TIMES[plain]) if plain in _TIMES else ()
+        return [*places, *self._whole([*in_words, *often]), *self._places_of_date(plain)]
 
     @cached_property
     def _figures(self) -> list[Figure]:
+        return figures(self.text, keep_zeros=True)
+
+    @cached_property
+    def _amounts(self) -> list[Figure]:
         return figures(self.text)
 
     def _places_of_date(self, plain: str) -> list[tuple[int, int]]:
@@ -167,12 +170,12 @@ class SearchableText:
         """Whether the place is the number of a list item, at the start of a line."""
         line = self.text.rfind("\n", 0, start) + 1
         is_first = _BEFORE_ITEM.fullmatch(self.text, line, start) is not None
-        return is_first and _BEHIND_ITEM.match(self.text, end) is not None
+        return is_first and self.text[start:end].isdigit() and _BEHIND_ITEM.match(self.text, end) is not None
 
     def _whole(self, places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         """The places, except numbers of list items and parts of numbers in words: `five` is not in `twenty-five`."""
-        numbers = [found.span() for found in _SPELLED.finditer(self.text)]
-        inside = {at for start, end in numbers for at in range(start + 1, end)}
+        numbers = (each for each in self._figures if each.is_number and self.text[each.start].isalpha())
+        inside = {at for each in numbers for at in range(each.start + 1, each.end)}
         return [place for place in places if inside.isdisjoint(place) and not self._is_item(*place)]
 
     def _all_places(self, wanted: str) -> list[tuple[int, int]]:
@@ -186,8 +189,16 @@ class SearchableText:
                 return [(starts[start], ends[end - 1]) for start, end in found]
         # Two digits or more are a number with its unit: 55 is in "55kW", but 2 is not in "2FA".
         number = _LONG_NUMBER.fullmatch(wanted.strip())
-        attached = re.finditer(rf"(?<![\w.,-]){number[0]}(?=[^\W\d_]{{1,4}}\b)", self.text) if number else ()
-        return [found.span() for found in attached]
+        attached = re.finditer(rf"(?<![\w.,]){number[0]}(?=[^\W\d_]{{1,4}}\b)", self.text) if number else ()
+        return [found.span() for found in attached if self._is_value(found.start(), number)]
+
+    def _is_value(self, at: int, number: re.Match[str] | None) -> bool:
+        """Whether the quantity at a place is this number: 48 is not 48k."""
+        return (
+            number is not None
+            and not _is_behind_dash(self.text, at)
+            and any(each.start <= at < each.end and each.key == number[0] for each in self._figures)
+        )
 
 
 def is_phrase(text: str) -> bool:
@@ -198,24 +209,6 @@ def is_phrase(text: str) -> bool:
 def is_small_number(value: Any) -> bool:
     """Whether the value is an integer of one or two digits, which may occur anywhere."""
     return _SMALL_NUMBER.fullmatch(written_plainly(value).strip()) is not None
-
-
-def _words(wanted: str) -> Iterator[str]:
-    """Numbers below a hundred in words or digits: `1 hour` as `one hour` and back; `2` alone also as `twice`."""
-    spelled = _COUNT.sub(lambda found: _spelled(int(found[0])), wanted)
-    digits = _SPELLED.sub(
-        lambda found: str(sum(NUMBERS[word] for word in re.split("[ -]", found[0].lower()))), wanted
-    )
-    yield from dict.fromkeys(one for one in (spelled, spelled.replace("-", " "), digits) if one != wanted)
-    if wanted in _TIMES:
-        yield _TIMES[wanted]
-
-
-def _spelled(number: int) -> str:
-    if number < len(SMALL):
-        return SMALL[number]
-    tens, ones = divmod(number, 10)
-    return f"{TENS[tens - 2]}-{SMALL[ones]}" if ones else TENS[tens - 2]
 
 
 def written_plainly(value: Any) -> str:
@@ -230,9 +223,23 @@ def _occurrences(wanted: str, text: str) -> Iterator[tuple[int, int]]:
     start = text.find(wanted)
     while start >= 0:
         end = start + len(wanted)
-        if not _joined(text, start) and not _joined(text, end):
+        if _is_apart(text, start, end):
             yield start, end
         start = text.find(wanted, start + 1)
+
+
+def _is_apart(text: str, start: int, end: int) -> bool:
+    return not (_joined(text, start) or _joined(text, end) or _is_behind_dash(text, start))
+
+
+def _is_behind_dash(text: str, at: int) -> bool:
+    """Whether a number has another sign there or is the end of a code: 5 in "-5" and "AB-5", -5 in "3-5"."""
+    if text[at : at + 1] in _DASHES:
+        return text[at + 1 : at + 2].isdigit() and text[at - 1 : at].isalnum()
+    if not text[at : at + 1].isdigit() or text[at - 1 : at] not in _DASHES:
+        return False
+    before = text[max(0, at - _LONGEST_CODE) : at]
+    return bool(_SIGNED.search(before) or _CODED.search(before))
 
 
 def _joined(text: str, at: int) -> bool:
@@ -255,25 +262,7 @@ def _distance(place: tuple[int, int], anchors: list[tuple[int, int]]) -> int:
 @lru_cache(maxsize=1024)
 def _folded_notations(wanted: str) -> tuple[str, ...]:
     """The folded notations, each once. Cached, because a value is searched in several texts."""
-    return tuple(dict.fromkeys(map(fold, _notations(wanted))))
-
-
-def _notations(wanted: str) -> Iterator[str]:
-    yield wanted
-    yield name_key(wanted)
-    plain = wanted.strip()
-    if _PLAIN_NUMBER.fullmatch(plain):
-        yield from _numbers(plain)
-
-
-def _numbers(plain: str) -> Iterator[str]:
-    """The number with thousands separators, and with a decimal comma."""
-    sign = "-" if plain.startswith("-") else ""
-    whole, _, fraction = plain.removeprefix("-").partition(".")
-    grouped = _THOUSANDS.sub(",", whole)
-    for separator, point in ((",", "."), (".", ","), (" ", ","), (" ", "."), ("'", "."), ("", ",")):
-        spelled = sign + grouped.replace(",", separator)
-        yield f"{spelled}{point}{fraction}" if fraction else spelled
+    return tuple(dict.fromkeys((fold(wanted), fold(name_key(wanted)))))
 
 
 def _folded_with_places(text: str) -> tuple[str, list[int], list[int]]:

@@ -14,6 +14,7 @@ from functools import cached_property
 from whence.chunk.boundaries import Sentence, sentences
 from whence.matching import read
 from whence.text.content_words import words
+from whence.text.numbers import numbers_in
 
 SHARED = 0.6
 """Minimum share of the description's content words that the sentence has."""
@@ -37,7 +38,7 @@ class Sentences:
 
     def find(self, description: str, *, about: str) -> Sentence | None:
         """The sentence that shares the most words with the description. `about` is the name of its object."""
-        content = frozenset(words(description)) - frozenset(words(about))
+        content = _content(description) - frozenset(words(about))
         enough = SHARED * len(content)
         if (
             len(description.split()) < _FEWEST
@@ -45,7 +46,7 @@ class Sentences:
             or len(content & self._words) < enough
         ):
             return None
-        certain = content & {*_figures(description), *words(" ".join(names(description)))}
+        certain = content & {*numbers_in(description), *words(" ".join(names(description)))}
         fitting = [
             (len(content & said), sentence)
             for sentence, said in self._all
@@ -72,11 +73,11 @@ class Sentences:
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        return frozenset(words(self._text))
+        return _content(self._text)
 
     @cached_property
     def _all(self) -> list[tuple[Sentence, frozenset[str]]]:
-        return [(each, frozenset(words(each.text))) for each in sentences(self._text)]
+        return [(each, _content(each.text)) for each in sentences(self._text)]
 
 
 def names(text: str) -> list[str]:
@@ -102,7 +103,7 @@ def _agree(description: str, sentence: str, own: Collection[str]) -> bool:
     one, other = (
         [each.key for each in read(text).content if each.key not in own] for text in (description, sentence)
     )
-    return _is_in_order(_figures(description), _figures(sentence)) and not _is_replaced(one, other)
+    return _is_in_order(numbers_in(description), numbers_in(sentence)) and not _is_replaced(one, other)
 
 
 def _first_words(text: str, named: Collection[str]) -> list[str]:
@@ -138,5 +139,6 @@ def _is_replaced(one: list[str], other: list[str]) -> bool:
     )
 
 
-def _figures(text: str) -> list[str]:
-    return [word for word in words(text) if word[0].isdigit()]
+def _content(text: str) -> frozenset[str]:
+    """The content words and the numbers in one form."""
+    return frozenset((*(word for word in words(text) if not word[0].isdigit()), *numbers_in(text)))

@@ -1,16 +1,13 @@
 """Decides whether a value is specific enough to identify its source text. Pure."""
 
-import re
 from typing import Any
 
 from whence.extract.grounding import is_phrase, is_small_number
 from whence.extract.name_words import SMALL_WORDS
-from whence.text.names import fold
-from whence.text.word_lists import SMALL, TENS
+from whence.text.numbers import has_number
 
 FEWEST_WORDS = 3
 """Number of words that do not match by chance."""
-_NUMBERS = frozenset((*SMALL[1:], *TENS, "hundred", "thousand", "million", "billion"))
 
 
 def is_specific(value: Any, said: str) -> bool:
@@ -36,7 +33,7 @@ def _has_digit(text: str) -> bool:
 
 
 def has_figure(text: str) -> bool:
-    return _has_digit(text) or not _NUMBERS.isdisjoint(re.split(r"[\s-]+", fold(text)))
+    return _has_digit(text) or has_number(text)
 
 
 def _is_capitalised(said: str) -> bool:

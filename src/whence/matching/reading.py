@@ -1,7 +1,7 @@
 """Normalises words and figures of a text, to compare texts. Pure.
 
 $8.50 is $8.5, 1.2 million is 1,200,000, $5 is 5 dollars, twenty-five is 25, May 9, 2025 and 2025-05-09 are 9 May 2025, 6 pm is 18:00.
-Scripts without spaces are read character by character. Number words and months are English. `words.toml` has the word lists.
+Scripts without spaces are read character by character. Months are English. `words.toml` has the word lists.
 """
 
 import re
@@ -17,7 +17,7 @@ from whence.text.cjk import UNSPACED
 from whence.text.content_words import words
 from whence.text.dates import MONTHS
 from whence.text.lexer import fold
-from whence.text.numbers import SCALE, SPELLED, UNIT, UNITS, plain_number, spelled_number
+from whence.text.numbers import QUANTITY, UNITS, quantity_keys, scan
 
 _DATA = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
 _TURNS, _NEUTRAL, _RELATIVES, _CONJUNCTIONS = (
@@ -48,11 +48,7 @@ _TOKEN = re.compile(
     r"[\[⁅]\d{1,3}[\]⁆]"  # a footnote mark of the document
     r"|(?<![\w.,:/-])(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])-(?P<day>[0-3]\d)(?![\w-])"
     rf"|\b(?P<date>{_MONTH}\s+{_DAY}|{_DAY}\s+(?:of\s+)?{_MONTH})(?![\w:]|[.,]\d)(?:,?\s+(?P<in_year>\d{{4}})\b)?"
-    r"|(?<![\w.,:/])(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s*(?P<half>[ap])\.?m\b"
-    r"|(?P<unit>[$€£])?(?P<sign>(?<![\w.,)])[-−])?"
-    rf"(?P<number>\d+(?:[.,:/]\d+)*)(?:(?:st|nd|rd|th)\b)?(?:{SCALE})?"
-    rf"|\b(?P<spelled>{SPELLED})"
-    rf"(?:{SCALE.replace('scale', 'spelled_scale')})?"
+    rf"|{QUANTITY}"
     rf"|(?P<word>[{UNSPACED}]|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*\d*|[%‰°$¢€£¥₠-⃏<>=≤≥≠±×÷+−?？؟])",
     re.IGNORECASE,
 )
@@ -92,8 +88,7 @@ def is_turn(word: str) -> bool:
 
 
 def read(text: str) -> Reading:
-    keys = ((key, found) for found in _TOKEN.finditer(text) for key in _keys(found))
-    found = [Token(key, one.start(), one.end(), place) for place, (key, one) in enumerate(keys)]
+    found = [Token(*figure, place) for place, figure in enumerate(scan(_TOKEN, text, _keys))]
     borders = _borders(text, found)
     content = [one for one in found if one.key not in _NEUTRAL]
     for at, (one, following) in enumerate(pairwise(content)):
@@ -143,22 +138,10 @@ def _keys(found: re.Match[str]) -> Iterator[str]:
         yield next(part[:3] for part in found["date"].lower().split() if part[:3] in _MONTHS)
         if found["in_year"]:
             yield found["in_year"]
-    elif found["half"]:
-        yield f"{int(found['hour']) % 12 + 12 * (found['half'] in 'pP')}:{found['minute'] or '00'}"
-    elif found["number"]:
-        yield ("-" if found["sign"] else "") + _figure(found)
-        if found["unit"]:
-            yield UNITS[found["unit"]]
-    elif found["spelled"]:
-        yield plain_number(spelled_number(found["spelled"]), found["spelled_scale"])
     elif found["word"]:
         yield from _word(fold(found["word"]))
-
-
-def _figure(found: re.Match[str]) -> str:
-    """The normalised number. Trailing zeros are dropped only from amounts: section 2.10 is not section 2.1."""
-    is_amount = found["unit"] or found["scale"] or UNIT.match(found.string, found.end())
-    return plain_number(found["number"], found["scale"], keep_zeros=not is_amount)
+    else:
+        yield from quantity_keys(found, keep_zeros=True)
 
 
 def _word(word: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import product
 
 import orjson
 
@@ -37,9 +38,35 @@ def english_words() -> Mapping[str, int]:
 
 SMALL = word_list("english", "cardinals")
 TENS = word_list("english", "tens")
-NUMBERS = {word: number for number, word in enumerate(SMALL)} | {
-    word: 10 * number for number, word in enumerate(TENS, 2)
+HUNDRED = "hundred"
+ZEROS = {HUNDRED: 2, "thousand": 3, "million": 6, "millions": 6, "billion": 9, "billions": 9, "trillion": 12}
+"""The zeros that an English number word adds."""
+
+
+def _with_numbers(language: str, name: str) -> dict[str, int]:
+    pairs = (pair.partition(":") for pair in word_list(language, name))
+    return {word.replace("_", " "): int(number) for word, _, number in pairs}
+
+
+def _joined_numbers(language: str, one: str, joint: str) -> dict[str, int]:
+    """Compounds: "fünfundzwanzig", "vijfentwintig"."""
+    numbers = _with_numbers(language, "numbers")
+    tens = {word: number for word, number in numbers.items() if number in range(20, 100)}
+    ones = {word: number for word, number in numbers.items() if number in range(2, 10)} | {one: 1}
+    return {f"{a}{joint}{b}": ones[a] + tens[b] for a, b in product(ones, tens)}
+
+
+FOREIGN_SCALES = {
+    word: zeros for language in FOREIGN for word, zeros in _with_numbers(language, "scales").items()
 }
-"""Number words below a hundred, and their numbers."""
-ZEROS = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
-"""The zeros that a number word adds."""
+"""The zeros that a number word adds in languages with a decimal comma."""
+NUMBERS = {
+    **{word: number for language in FOREIGN for word, number in _with_numbers(language, "numbers").items()},
+    **_joined_numbers("german", "ein", "und"),
+    **_joined_numbers("dutch", "een", "en"),
+    **_joined_numbers("dutch", "een", "ën"),
+    **{word: number for number, word in enumerate(SMALL)},
+    **{word: 10 * number for number, word in enumerate(TENS, 2)},
+    "dozen": 12,
+}
+"""Number words and their numbers."""

@@ -28,7 +28,7 @@ TEXT = (
         ("must expire within 1 hour!", "must expire within 1 hour"),
         (1000, "1,000"),
         ("1000", "1,000"),
-        (1250.5, None),
+        (1250.5, "1.250,50"),
         ("1250.50", "1.250,50"),
         ("2024-01-15", "15 January 2024"),
         ("Zürich's", "Zu\u0308rich’s"),
