@@ -31,9 +31,10 @@ export function goAsk(): void {
   }
 }
 
-/** The box takes the keyboard when the page comes up for a question. */
+/** The box takes the keyboard when the page comes up for a question, and for a new conversation where no keyboard is drawn. */
 export function useQuestionFocus(): void {
-  useMainFocus(isAsking);
+  const isNew = path.value === "/" && matchMedia("(pointer: fine)").matches;
+  useMainFocus(isAsking || isNew);
   isAsking = false;
 }
 

@@ -4,7 +4,7 @@ import type { Citation, Claim, Schemas, Source } from "../api/client";
 import type { Level } from "../text/answer";
 import { hasWords, value } from "../text/format";
 import { matchedSentence } from "../text/matches";
-import { query, setQuery } from "./router";
+import { path, query, setQuery } from "./router";
 
 /** A place in a document that supports something. */
 export interface Place {
@@ -28,7 +28,10 @@ export interface Place {
 export const places = signal<readonly Place[]>([]);
 
 const ADDRESS = /^([0-9a-f-]{36}):(\d+)-(\d+)(?::([\w.-]+))?$/i;
+/** A document's own page shows its places itself. */
+const hasPane = computed(() => !path.value.startsWith("/d/"));
 const wanted = computed<Place | null>(() => {
+  if (!hasPane.value) return null;
   const [, documentId, start, end, of] = ADDRESS.exec(query.value.get("at") ?? "") ?? [];
   return documentId ? { documentId, start: Number(start), end: Number(end), of } : null;
 });

@@ -6,7 +6,8 @@ import { projectId } from "./session";
 
 export type Mode = "hybrid" | "vector" | "text";
 type Answer = Schemas["SearchAnswer"];
-type PageSpan = Schemas["PageModel"];
+/** A page and its document. */
+type PageOf = Schemas["PageModel"] & { of: string };
 
 /** Hits at first and for each step; the server gives at most 100 at once. */
 export const STEP = 30;
@@ -64,36 +65,38 @@ export function useNearest(question: string): Resource<Answer> {
   );
 }
 
+/** Pages that are read at once, and how many a chunk may go on for after its first. */
+const BLOCK = 100;
+const FURTHER = 3;
+
 /** The page on which each hit opens: its chunk may begin on an earlier one. Null where there is none, or until it is known. */
 export function useHitPages(
   hits: readonly Schemas["HitModel"][],
   places: readonly Place[],
 ): (number | null)[] {
   const isLater = hits.map((hit, i) => (places[i]?.start ?? 0) > (hit.startOffset ?? 0));
-  const wanted = new Map<string, [first: number, last: number]>();
+  const wanted = new Set<string>();
   hits.forEach(({ document, page }, i) => {
     if (page === null || !isLater[i]) return;
-    const [first, last] = wanted.get(document.id) ?? [page, page];
-    wanted.set(document.id, [Math.min(first, page), Math.max(last, page)]);
+    for (const one of [page, page + FURTHER]) wanted.add(`${document.id} ${Math.floor((one - 1) / BLOCK)}`);
   });
-  const read = async (id: string, first: number, last: number, signal: AbortSignal): Promise<PageSpan[]> => {
-    const query = { offset: first - 1, limit: Math.min(last - first + 4, 100) };
-    const params = { path: { document_id: id }, query };
-    return (await take(api.GET("/api/v1/documents/{document_id}/pages", { params, signal }))).items;
-  };
-  const asked = [...wanted].map(([id, [first, last]]) => ({ id, first, last }));
+  const asked = [...wanted];
   const found = useResource(
-    async (signal) =>
-      new Map(
-        await Promise.all(
-          asked.map(async ({ id, first, last }) => [id, await read(id, first, last, signal)] as const),
-        ),
-      ),
+    async (signal) => (await Promise.all(asked.map((one) => readBlock(one, signal)))).flat(),
     [asked],
   );
   return hits.map(({ document, page }, i) => {
     const start = places[i]?.start ?? 0;
     if (page === null || !isLater[i]) return page;
-    return found.data?.get(document.id)?.find((one) => one.start <= start && start < one.end)?.page ?? null;
+    const isIt = (one: PageOf): boolean => one.of === document.id && one.start <= start && start < one.end;
+    return found.data?.find(isIt)?.page ?? null;
   });
+}
+
+async function readBlock(name: string, signal: AbortSignal): Promise<PageOf[]> {
+  const [id = "", block] = name.split(" ");
+  const query = { offset: Number(block) * BLOCK, limit: BLOCK };
+  const params = { path: { document_id: id }, query };
+  const { items } = await take(api.GET("/api/v1/documents/{document_id}/pages", { params, signal }));
+  return items.map((one) => ({ ...one, of: id }));
 }

@@ -91,16 +91,20 @@ function list(token: Tokens.List, key: number, look: Look): ComponentChildren {
 }
 
 function table(token: Tokens.Table, key: number, look: Look): ComponentChildren {
-  const head = token.header.map((cell, i) => h("th", { key: i, scope: "col" }, inline(cell.tokens, look)));
+  const number = (i: number): string | undefined => (token.align[i] === "right" ? "number" : undefined);
+  const head = token.header.map((cell, i) =>
+    h("th", { key: i, scope: "col", class: number(i) }, inline(cell.tokens, look)),
+  );
   const rows = token.rows.map((row, r) =>
     h(
       "tr",
       { key: r },
-      row.map((cell, i) => h("td", { key: i }, inline(cell.tokens, look))),
+      row.map((cell, i) => h("td", { key: i, class: number(i) }, inline(cell.tokens, look))),
     ),
   );
   const body = h("table", null, [h("thead", null, h("tr", null, head)), h("tbody", null, rows)]);
-  return h("div", { key, class: "scroll-x" }, body);
+  // The keyboard scrolls a table that is wider than the page.
+  return h("div", { key, class: "scroll-x", tabIndex: 0, role: "region", "aria-label": "Table" }, body);
 }
 
 function inline(tokens: Token[] | undefined, look: Look): ComponentChildren[] {

@@ -1,3 +1,4 @@
+import { Fragment } from "preact";
 import { Failed } from "../../components/States";
 import { askAgain, edit } from "../../state/ask";
 import { asked, type Turn } from "../../state/conversation";
@@ -66,7 +67,12 @@ function Unsupported({ turn }: { turn: Turn }) {
   if (bare.length === 0) return null;
   return (
     <p class="warning">
-      <span aria-hidden="true">⚠ </span>No source for: {bare.map((one) => `“${one}”`).join(", ")}
+      <span aria-hidden="true">⚠ </span>No source for:{" "}
+      {bare.map((one, i) => (
+        <Fragment key={i}>
+          {i > 0 && ", "}“<bdi>{one}</bdi>”
+        </Fragment>
+      ))}
     </p>
   );
 }

@@ -23,7 +23,7 @@ export function Ask({ conversation, answer }: { conversation?: string; answer?: 
             <Failed
               error={openError.value}
               retry={reopen}
-              away={{ to: href("/"), name: "New conversation" }}
+              away={{ what: answer ? "answer" : "conversation", to: href("/"), name: "New conversation" }}
             />
           )}
           {opening.value && <Loading lines={6} />}

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Bin } from "../../components/Bin";
 import { Confirm } from "../../components/Confirm";
 import { Failed, Loading } from "../../components/States";
 import { useDrawer } from "../../state/asking";
@@ -63,10 +64,11 @@ export function Conversations() {
                 <button
                   type="button"
                   class="ghost"
+                  title="Delete"
                   aria-label={`Delete ${one.title ?? "this conversation"}`}
                   onClick={() => setDying(one.id)}
                 >
-                  ✕
+                  <Bin />
                 </button>
               )}
             </li>

@@ -62,7 +62,7 @@ function Line({ chunk }: { chunk: Chunk }) {
     >
       <span class="quiet">
         {chunk.chunk_index + 1}
-        {page ? ` · page ${String(page)}` : ""} · {endOf(chunk) - startOf(chunk)} characters
+        {page ? ` · page ${String(page)}` : ""} · {count(endOf(chunk) - startOf(chunk), "character")}
       </span>
       <span class="excerpt">{chunk.content.slice(0, 160)}</span>
     </button>

@@ -13,7 +13,6 @@ import {
   type Whole,
 } from "../../state/document";
 import { newVersion } from "../../state/documents";
-import { close, shown } from "../../state/evidence";
 import { useAction } from "../../state/resource";
 import { go, href, query, setQuery, withQuery } from "../../state/router";
 import { useSubject } from "../../state/shell";
@@ -30,15 +29,17 @@ import { Text } from "./Text";
 export default function Document({ id }: { id?: string }) {
   const found = useDocument(id ?? "");
   useSubject(found.data?.document.name);
-  if (shown.value) close();
   return (
-    <Show
-      of={found}
-      skeleton={<Skeleton />}
-      away={{ what: "document", to: href("/documents"), name: "See all documents" }}
-    >
-      {(whole) => <Shown whole={whole} reload={found.reload} />}
-    </Show>
+    <>
+      {!found.data && <h1 class="visually-hidden">Document</h1>}
+      <Show
+        of={found}
+        skeleton={<Skeleton />}
+        away={{ what: "document", to: href("/documents"), name: "See all documents" }}
+      >
+        {(whole) => <Shown whole={whole} reload={found.reload} />}
+      </Show>
+    </>
   );
 }
 

@@ -12,7 +12,9 @@ export function Cuts({ of, name }: { of: Schemas["PreviewAnswer"]; name?: string
     <section class="cuts" aria-label="How it would be cut">
       <p class="quiet">
         {name && <>{name}: </>}
-        {count(summary.count, "chunk")} of {summary.minSize} to {summary.maxSize} characters
+        {count(summary.count, "chunk")} of{" "}
+        {summary.minSize < summary.maxSize && `${summary.minSize.toLocaleString("en")} to `}
+        {count(summary.maxSize, "character")}
         {share !== null && <>; {Math.round(share * 100)} % of the cuts are at the end of a sentence</>}
       </p>
       <Histogram sizes={chunks.map((one) => one.size)} most={of.chunkingOptions.maxChunkSize} />
@@ -25,7 +27,7 @@ export function Cuts({ of, name }: { of: Schemas["PreviewAnswer"]; name?: string
           <p
             key={one.index}
             class="cut"
-            title={`Chunk ${one.index + 1}, ${one.size} characters, ${one.boundaryType}`}
+            title={`Chunk ${one.index + 1}, ${count(one.size, "character")}, ${one.boundaryType}`}
           >
             {one.text}
           </p>
