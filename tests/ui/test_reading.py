@@ -25,7 +25,7 @@ async def test_the_words_of_a_table_stay_whole(site: Site) -> None:
         return new Set([...range.getClientRects()].map((one) => Math.round(one.top))).size;
     })"""
     assert set(await page.evaluate(lines)) == {1}
-    table = page.get_by_role("region", name="Table")
+    table = page.get_by_role("group", name="Table")
     assert await table.evaluate("box => box.scrollWidth > box.clientWidth"), "it scrolls instead"
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     number = page.locator(".answer-text td.number").first
@@ -65,3 +65,15 @@ async def test_one_types_a_question_as_soon_as_the_page_is_there(site: Site) -> 
     await expect(page.locator("#question")).to_be_focused()
     await page.keyboard.type("Is it open?")
     await expect(page.locator("#question")).to_have_value("Is it open?")
+
+
+async def test_the_reference_shows_the_fields_of_requests_and_answers(site: Site) -> None:
+    page = await site.open("/docs?q=answer+a+question")
+    await page.click("summary:has-text('/api/v1/chat')")
+    route = page.locator(".reference > details", has_text="/api/v1/chat").first
+    await route.locator("summary", has_text="ChatRequest").click()
+    field = route.locator("tr", has=page.get_by_text("message", exact=True)).first
+    await expect(field).to_contain_text("string, required")
+    await route.locator("summary", has_text="HistoryTurn").click()
+    role = route.locator("tr", has=page.get_by_text("role", exact=True)).first
+    await expect(role).to_contain_text('"user"')

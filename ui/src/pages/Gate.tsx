@@ -1,12 +1,14 @@
 import { useState } from "preact/hooks";
 import { Failed } from "../components/States";
 import { key, lockedOut } from "../state/key";
+import { useMainFocus } from "../state/keyboard";
 import { useAction } from "../state/resource";
 import { loadProjects } from "../state/session";
 
 /** Asks for an API key, which is kept for this tab only. */
 export function Gate() {
   const [given, setGiven] = useState("");
+  useMainFocus(true);
   const enter = useAction(async () => {
     key.value = given.trim();
     lockedOut.value = false;
@@ -25,6 +27,7 @@ export function Gate() {
         <label for="key">API key</label>
         <input
           id="key"
+          data-main-input
           type="password"
           autocomplete="off"
           value={given}

@@ -1,4 +1,5 @@
 import { raw } from "../api/client";
+import type { JsonSchema, Shapes } from "../text/shape";
 import { useResource, type Resource } from "./resource";
 
 export interface Operation {
@@ -13,12 +14,13 @@ export interface Operation {
     description?: string;
     schema?: { type?: string; format?: string };
   }[];
-  requestBody?: { content: Record<string, { schema: unknown }> };
-  responses: Record<string, { description?: string; content?: Record<string, { schema?: unknown }> }>;
+  requestBody?: { content: Record<string, { schema: JsonSchema }> };
+  responses: Record<string, { description?: string; content?: Record<string, { schema?: JsonSchema }> }>;
 }
 export interface OpenApi {
   info: { version: string };
   paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Shapes };
 }
 
 /** The server's own OpenAPI document. */

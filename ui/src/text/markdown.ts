@@ -104,7 +104,7 @@ function table(token: Tokens.Table, key: number, look: Look): ComponentChildren 
   );
   const body = h("table", null, [h("thead", null, h("tr", null, head)), h("tbody", null, rows)]);
   // The keyboard scrolls a table that is wider than the page.
-  return h("div", { key, class: "scroll-x", tabIndex: 0, role: "region", "aria-label": "Table" }, body);
+  return h("div", { key, class: "scroll-x", tabIndex: 0, role: "group", "aria-label": "Table" }, body);
 }
 
 function inline(tokens: Token[] | undefined, look: Look): ComponentChildren[] {

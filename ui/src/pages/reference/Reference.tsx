@@ -1,6 +1,10 @@
+import { Fragment } from "preact";
 import { NoMatch, Show } from "../../components/States";
 import { useReference, type OpenApi, type Operation } from "../../state/reference";
 import { query, setQuery } from "../../state/router";
+import type { Shapes } from "../../text/shape";
+import { Said } from "./Said";
+import { Shape } from "./Shape";
 
 /** The API reference, from the server's own OpenAPI document. */
 export default function Reference() {
@@ -35,6 +39,7 @@ export default function Reference() {
                     method={one.method}
                     path={one.path}
                     operation={one.operation}
+                    all={document.components.schemas}
                   />
                 ))}
             </section>
@@ -58,7 +63,8 @@ function operations(
   );
 }
 
-function Route({ method, path, operation }: { method: string; path: string; operation: Operation }) {
+function Route(props: { method: string; path: string; operation: Operation; all: Shapes }) {
+  const { method, path, operation, all } = props;
   return (
     <details>
       <summary>
@@ -94,33 +100,30 @@ function Route({ method, path, operation }: { method: string; path: string; oper
         </div>
       )}
       {Object.entries(operation.requestBody?.content ?? {}).map(([type, body]) => (
-        <p key={type}>
-          Body <code>{type}</code>: <code>{shape(body.schema)}</code>
-        </p>
+        <Fragment key={type}>
+          <p>
+            Body <code>{type}</code>
+          </p>
+          <Shape of={body.schema} all={all} />
+        </Fragment>
       ))}
       {Object.entries(operation.responses).map(([status, one]) => (
-        <p key={status}>
-          <code>{status}</code> <Said text={one.description ?? ""} />{" "}
-          {Object.values(one.content ?? {})
-            .slice(0, 1)
-            .map((body) => (
-              <code key={status}>{shape(body.schema)}</code>
-            ))}
-        </p>
+        <Fragment key={status}>
+          <p>
+            <code>{status}</code> <Said text={one.description ?? ""} />
+          </p>
+          {Object.entries(one.content ?? {}).map(([type, body]) => (
+            <Fragment key={type}>
+              {type !== "application/json" && (
+                <p>
+                  <code>{type}</code>
+                </p>
+              )}
+              {body.schema && <Shape of={body.schema} all={all} />}
+            </Fragment>
+          ))}
+        </Fragment>
       ))}
     </details>
   );
-}
-
-/** A description; what is between backticks is code, and of links to the documentation the words are kept. */
-function Said({ text }: { text: string }) {
-  const parts = text.replace(/\[([^\]]+)\]\([^)]*\)/g, "$1").split("`");
-  return <>{parts.map((part, i) => (i % 2 ? <code key={i}>{part}</code> : part))}</>;
-}
-
-/** A shape by its name. */
-function shape(schema: unknown): string {
-  const text = JSON.stringify(schema ?? {});
-  const names = [...text.matchAll(/schemas\/([^"]+)"/g)].map((found) => found[1]);
-  return names.length ? names.join(" | ") : text.slice(0, 200);
 }
