@@ -364,7 +364,7 @@ def test_citations_are_listed_with_their_places() -> None:
 
 
 def test_removed_markers_are_counted() -> None:
-    text = f"Paris [1] is old [9]. Rome [Source 7] is older [{UNKNOWN}], see items[8] and [1, 9]."
+    text = f"Paris [1] is old [9]. Rome [Source 7] is older [{UNKNOWN}], see clause[8] and [1, 9]."
     assert validate(text, PASSAGES).removed == 4
     stream = CitationStream(PASSAGES)
     for character in text:

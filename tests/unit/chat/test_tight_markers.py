@@ -35,6 +35,7 @@ CITED = [
     ("The oven(s)[1] don't[2], l'eau[3].", "The oven(s)[A] don't[B], l'eau[C]."),
     ("Vitamin C[1], H2O[1], iPhone[1], Node.js[1].", "Vitamin C[A], H2O[A], iPhone[A], Node.js[A]."),
     ("As in kiln_manual.md[1] and example.com[2].", "As in kiln_manual.md[A] and example.com[B]."),
+    ("Open from 9 a.m[1]. On iTunes[2].", "Open from 9 a.m[A]. On iTunes[B]."),
     ("Made in France[1], in France[2].", "Made in France[A], in France[B]."),
     ("It is heavy[1]是", "It is heavy[A]是"),
     ("Paris[1] - Rome[2] - Oslo[3]", "Paris[A] - Rome[B] - Oslo[C]"),
@@ -44,8 +45,7 @@ CITED = [
 INDEXES = [
     "a[1], arr[1], args[1].name, x[0] = 3, matrix[1][2]",
     "Then users[2] is Bob, and items[1], too.",
-    "x1[2], user_names[1], userNames[2]",
-    "sys.argv[1], this->foo[1], Foo::bar[2], $foo[1], foo().bar[1], p.x[1]",
+    "user_names[1], sys.argv[1], this->foo[1], Foo::bar[2], $foo[1]",
     "prices[1] = 3, costs[1] += 2, sums[1] == 3, names[1] != 2, counts[1]++",
     "prices[0] is the first, prices[1] the second",
     "`prices` is a list. Then prices[1] is 3.",
@@ -55,7 +55,7 @@ INDEXES = [
     "See rows[2] and made in France[3].",
     "for x[i], x[i][1] and f(x)[1], foo()[2]",
     "handlers[1](x)",
-    "df[[1]], df[[1, 2]] and df[[1]][2]",
+    "args[[1]], args[[1, 2]] and args[[1]][2]",
 ]
 
 LINKS = [

@@ -4,9 +4,8 @@
 If these are fewer than 8, the next 16 characters must match instead.
 
 Many models cite without a space: "It weighs 214 kg[1]." So brackets behind a word are a citation unless one of these indicates
-code: the number 0, the text that follows (`args[1].name`, `users[1] = x`), the form of the word (`x`, `user_names`, `userNames`,
-`sys.argv`), a common name of arrays (`args`, `items`), or the same name as code earlier in the answer. The form does not count
-for a word of the sources: "iPhone[1]", "H2O[1]".
+code: the number 0, the text that follows (`prices[1].name`, `prices[1] = x`), a variable's name (`x`, `user_names`, `items`), or the
+same name as code earlier in the answer.
 """
 
 import re
@@ -63,17 +62,8 @@ _CODE_BEHIND = re.compile(r"[a-zA-Z0-9=+^@$%#]|\.[a-z_]|[*~_][a-zA-Z0-9]|[ \t]{1
 _CODE_NAME = re.compile(
     r"(?<!\w)(?:(?<=`)(\w{1,40}+)[`\[]|(\w{1,40}+)(?:\[(?:\d{1,4}|[ijkn])\]|\(\)| ?= ?[\[{(]))"
 )
-_ATTRIBUTE = re.compile(r"(?:[\w)\]](?:\.(?=[a-z_])|->|::)|[$@])\w+\Z")
-_DOTTED = re.compile(r"\w+(?:\.\w+)+\Z")
-_FILE_OR_SITE = frozenset(
-    "md txt pdf doc docx html htm csv tsv json yaml yml toml xml js py com org net io de".split()
-)
-_VARIABLE = re.compile(r"[a-z][A-Z]|[a-zA-Z]\d|[^\W_]_[^\W_]")
-_LETTER = re.compile(r'(?:\A|[\s(\[{=+*/<>,;:|"])\w\Z')
-_FIGURE = re.compile(r"\d[ \u00a0\u202f]?\w+\Z")
-_NAMES_OF_ARRAYS = frozenset(
-    "arr args argv kwargs lst vec buf ptr idx nums params tmp str obj elem dict df vals cols array matrix list tuple vector"
-    " users items values elements rows".split()
+_VARIABLE = re.compile(
+    r"(?:(?<![\w.'’])(?<!\d )[a-z]|\b(?:arr|args|argv|array|items|matrix|rows|users)|(?:->|::|\$|[^\W_]_)\w+)\Z"
 )
 
 
@@ -139,16 +129,5 @@ def _is_array_index(seen: PartialText, start: int, marker: Marker, before: str, 
         (seen.peek(marker.end) in {" ", "\t"} and bool(_CODE_BEHIND.match(seen.peek(marker.end, 4))))
         or sources.has_text(word + seen.text[start : marker.end])
         or any(word in found.groups() for found in _CODE_NAME.finditer(before))
-        or _has_form_of_code(word, near, sources)
+        or _VARIABLE.search(near) is not None
     )
-
-
-def _has_form_of_code(word: str, near: str, sources: SourceIndex) -> bool:
-    if _ATTRIBUTE.search(near):
-        dotted = _DOTTED.search(near)
-        return dotted is None or not (word.lower() in _FILE_OR_SITE or sources.has_text(dotted[0]))
-    if len(word) == 1:
-        is_like_code = _LETTER.search(near) is not None and not (word.isupper() and sources.has_word(word))
-        return is_like_code and not _FIGURE.search(near)
-    is_like_code = _VARIABLE.search(word) is not None or word.lower() in _NAMES_OF_ARRAYS
-    return is_like_code and not sources.has_word(word) and not _FIGURE.search(near)

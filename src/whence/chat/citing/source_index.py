@@ -43,9 +43,6 @@ class SourceIndex:
             return None
         return "".join(self._ids_of_item(range(int(digits), int(digits) + 1)))
 
-    def has_word(self, word: str) -> bool:
-        return word.lower() in self._words
-
     def _has_text(self, text: str) -> bool:
         return re.sub(r"\s+", " ", text) in self._text
 
@@ -53,7 +50,3 @@ class SourceIndex:
     def _text(self) -> str:
         # Without LightRAG's answer: its references are not text of the documents.
         return "\n".join(" ".join(one.text.split()) for one in self._sources if not one.is_answer)
-
-    @cached_property
-    def _words(self) -> frozenset[str]:
-        return frozenset(re.findall(r"\w+", self._text.lower()))
