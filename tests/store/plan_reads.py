@@ -352,12 +352,8 @@ def provenance_reads() -> dict[str, Read]:
         "claims of a document": lambda s, rows: s.graph.provenance.stated(
             rows[0][2], rows[0][3], property_name="name", **paged
         ),
-        "chunks of object": lambda s, rows: s.graph.provenance.chunks_of_object(
-            rows[0][2], UUID(rows[0][0]), **paged
-        ),
-        "objects of chunk": lambda s, rows: s.graph.provenance.objects_of_chunk(
-            rows[0][2], UUID(rows[0][0]), **paged
-        ),
+        "chunks of object": lambda s, rows: s.graph.mentions.of_object(rows[0][2], UUID(rows[0][0]), **paged),
+        "objects of chunk": lambda s, rows: s.graph.mentions.of_chunk(rows[0][2], UUID(rows[0][0]), **paged),
         "older claims": lambda s, rows: s.graph.provenance.older(rows[0][2], 2, **paged),
         "claims of relationships": lambda s, rows: s.graph.provenance.of_relationships(
             rows[0][2], [UUID(rows[0][0])], **paged

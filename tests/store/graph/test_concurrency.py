@@ -62,9 +62,7 @@ async def test_many_processes_write_the_same_objects(store: Store, add_sample: A
     assert total == len(NAMES)
     claims = 0
     for item in found:
-        mentions, spoken = await store.graph.provenance.chunks_of_object(
-            PROJECT, item.id, limit=1000, offset=0
-        )
+        mentions, spoken = await store.graph.mentions.of_object(PROJECT, item.id, limit=1000, offset=0)
         claims += spoken
         assert {mention.place.document_id for mention in mentions} == {
             sample.document.id for sample in samples

@@ -23,8 +23,7 @@ async def test_the_chunks_of_an_object_and_the_objects_of_a_chunk(
     assert ident is not None
     await say(store, one.chunks[0], update(ident, size=1), thing("B"), schema=2)
     await say(store, two.chunks[1], thing("A"), schema=3)
-    provenance = store.graph.provenance
-    mentions, total = await provenance.chunks_of_object(PROJECT, ident, limit=10, offset=0)
+    mentions, total = await store.graph.mentions.of_object(PROJECT, ident, limit=10, offset=0)
     assert total == 3
     assert [
         (m.place.document_name, m.place.chunk_index, m.place.page, m.property_names, m.schema_number)
@@ -34,9 +33,9 @@ async def test_the_chunks_of_an_object_and_the_objects_of_a_chunk(
         (one.document.name, 2, 1, ("color", "name"), 1),
         ("b.pdf", 1, 1, ("name",), 3),
     ]
-    paged, total = await provenance.chunks_of_object(PROJECT, ident, limit=1, offset=2)
+    paged, total = await store.graph.mentions.of_object(PROJECT, ident, limit=1, offset=2)
     assert (paged, total) == (mentions[2:], 3)
-    found, total = await provenance.objects_of_chunk(PROJECT, one.chunks[0].id, limit=10, offset=0)
+    found, total = await store.graph.mentions.of_chunk(PROJECT, one.chunks[0].id, limit=10, offset=0)
     assert total == 2
     assert [(item.name, names) for item, names in found] == [("A", ("size",)), ("B", ("name",))]
 
@@ -80,7 +79,7 @@ async def test_the_page_is_the_one_the_quote_begins_on(store: Store, add_sample:
     edges, _ = await store.graph.relationships.page(PROJECT, limit=10, offset=0)
     (edge,) = await provenance.current_of_relationships(PROJECT, [edges[0].id])
     assert edge.place.page == 4
-    (mention,), _ = await provenance.chunks_of_object(PROJECT, a, limit=10, offset=0)
+    (mention,), _ = await store.graph.mentions.of_object(PROJECT, a, limit=10, offset=0)
     assert mention.place.page == 1
 
 

@@ -179,7 +179,7 @@ async def test_a_chunk_that_relates_two_objects_speaks_of_them(store: Store, add
     one, two = await add_sample(), await add_sample(name="b.pdf")
     first = await say(store, one.chunks[0], thing("A"), thing("B"))
     await say(store, two.chunks[0], ties=[tie(*_ids(first))], outcome="extracted")
-    found, _ = await store.graph.provenance.objects_of_chunk(PROJECT, two.chunks[0].id, limit=10, offset=0)
+    found, _ = await store.graph.mentions.of_chunk(PROJECT, two.chunks[0].id, limit=10, offset=0)
     assert [(item.name, names) for item, names in found] == [("A", ("name",)), ("B", ("name",))]
 
 

@@ -13,9 +13,10 @@ from whence.store.graph.curation import Curations
 from whence.store.graph.impact import GraphImpact
 from whence.store.graph.known_claims import KnownClaims
 from whence.store.graph.ledger import Ledger
+from whence.store.graph.mentions import ChunkMentions, Mention
 from whence.store.graph.merges import Merges
 from whence.store.graph.objects import Objects
-from whence.store.graph.provenance import Mention, Provenance
+from whence.store.graph.provenance import Provenance
 from whence.store.graph.relationships import Relationships, Subgraph, Views
 from whence.store.graph.removal import ClaimRemoval
 from whence.store.graph.schema_moves import SchemaMoves
@@ -30,6 +31,7 @@ class Graph:
         self.objects = Objects(queries)
         self.relationships = Relationships(queries)
         self.provenance = Provenance(queries)
+        self.mentions = ChunkMentions(queries)
         self.known_claims = KnownClaims(queries)
         self.ledger = Ledger(queries)
         self.merges = Merges(queries)

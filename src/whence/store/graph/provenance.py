@@ -1,14 +1,12 @@
 """Reads claims: where objects, properties and relationships came from."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, LiteralString
 from uuid import UUID
 
-from whence.models import Claim, GraphObject, Place, RelationshipClaim, Word
+from whence.models import Claim, Place, RelationshipClaim, Word
 from whence.store.graph.ledger import IS_STALE, LAST_READING
-from whence.store.graph.objects import COLUMNS as OBJECT_COLUMNS
-from whence.store.graph.objects import object_of
 from whence.store.graph.order import AS_OF, HIDDEN, JOIN_DOCUMENT, NEWEST_FIRST, rank, with_hidden_lists
 from whence.store.graph.rejected_claims import rejects_claim
 from whence.store.graph.set_values import corrected_keys_of, is_set, keys_of, set_values_of
@@ -168,38 +166,15 @@ FROM (SELECT p.extracted_at AS happened_at, p.id, p.operation AS event, p.proper
       WHERE w.project_id = %(project_id)s AND EXISTS (
           SELECT FROM {_KEYS} k
           WHERE (k.type, k.name_key) IN ((w.type, w.name_key), (w.target_type, w.target_key)))) e"""
-_CHUNKS_OF_OBJECT: LiteralString = f"""
-FROM (SELECT q.chunk_id, array_agg(q.property_name ORDER BY q.property_name) AS property_names,
-             max(q.schema_number) AS schema_number, min(q.start_offset) AS start_offset
-      FROM kb.object_provenance q
-      WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s GROUP BY q.chunk_id) p {JOIN_DOCUMENT}"""
-_OBJECTS_OF_CHUNK: LiteralString = """
-FROM (SELECT q.object_id, array_agg(q.property_name ORDER BY q.property_name) AS property_names
-      FROM kb.object_provenance q
-      WHERE q.project_id = %(project_id)s AND q.chunk_id = %(chunk_id)s GROUP BY q.object_id) p
-JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = p.object_id"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
-    """A chunk that mentions an object."""
-
-    place: Place
-    property_names: tuple[str, ...]
-    """Properties that the chunk makes claims about."""
-    schema_number: int
-    """The newest schema version of its claims."""
-
-
 Event = dict[str, Any]
 """A step in the history of an object, with the API's field names."""
 
-_place_of, _claim_of, _tie_of = reader(Place), reader(Claim), reader(RelationshipClaim)
+place_of, _claim_of, _tie_of = reader(Place), reader(Claim), reader(RelationshipClaim)
 _rejected_of = reader(Claim, _REJECTED + ", current, origin")
 
 
 def to_claim(row: Row) -> Claim:
-    return _claim_of((*row[:13], _place_of(row[13:])))
+    return _claim_of((*row[:13], place_of(row[13:])))
 
 
 def _to_set_value(row: Row) -> Claim:
@@ -211,15 +186,11 @@ def _to_set_value(row: Row) -> Claim:
 
 def _to_rejected(row: Row) -> Claim:
     word = Word(author=row[12], reason=row[13], curation_id=row[14])
-    return replace(_rejected_of((*row[:12], False, _place_of(row[15:]))), word=word)
+    return replace(_rejected_of((*row[:12], False, place_of(row[15:]))), word=word)
 
 
 def _to_relationship_claim(row: Row) -> RelationshipClaim:
-    return _tie_of((*row[:10], _place_of(row[10:])))
-
-
-def _to_mention(row: Row) -> Mention:
-    return Mention(property_names=tuple(row[0]), schema_number=row[1], place=_place_of(row[2:]))
+    return _tie_of((*row[:10], place_of(row[10:])))
 
 
 _OF_OBJECT = PagedQuery(
@@ -233,20 +204,6 @@ _EVENT: LiteralString = """
        happened_at, id, event, property_name, value, schema_version, quote, chunk_id, document_id, dropped_id, dropped_name,
        author, reason"""
 _HISTORY = PagedQuery(reader(Event, _EVENT), _EVENT, _EVENTS, "happened_at, id", ident="e.id")
-_MENTIONS = PagedQuery(
-    _to_mention,
-    f"p.property_names, p.schema_number, {PLACE}",
-    _CHUNKS_OF_OBJECT,
-    "d.id, c.chunk_index",
-    ident="p.chunk_id",
-)
-_MENTIONED = PagedQuery(
-    lambda row: (object_of(row), tuple[str, ...](row[-1])),
-    f"{OBJECT_COLUMNS}, p.property_names",
-    _OBJECTS_OF_CHUNK,
-    "o.id",
-    ident="o.id",
-)
 _OLDER = PagedQuery(
     to_claim,
     f"{CLAIM} {IS_CURRENT}, {PLACE}",
@@ -361,20 +318,6 @@ class Provenance(Statements):
         """The object's claims, also rejected ones, merges and corrections, oldest first. The object may be deleted."""
         params = {"project_id": project_id, "object_id": object_id}
         return await self._queries.page(_HISTORY, params, limit=limit, offset=offset, after=after)
-
-    async def chunks_of_object(
-        self, project_id: UUID, object_id: UUID, *, limit: int, offset: int, after: UUID | None = None
-    ) -> tuple[list[Mention], int]:
-        """Chunks that mention the object, by document and in reading order."""
-        params = {"project_id": project_id, "object_id": object_id}
-        return await self._queries.page(_MENTIONS, params, limit=limit, offset=offset, after=after)
-
-    async def objects_of_chunk(
-        self, project_id: UUID, chunk_id: UUID, *, limit: int, offset: int, after: UUID | None = None
-    ) -> tuple[list[tuple[GraphObject, tuple[str, ...]]], int]:
-        """Each object with the properties that the chunk makes claims about."""
-        params = {"project_id": project_id, "chunk_id": chunk_id}
-        return await self._queries.page(_MENTIONED, params, limit=limit, offset=offset, after=after)
 
     async def older(
         self, project_id: UUID, schema_number: int, *, limit: int, offset: int

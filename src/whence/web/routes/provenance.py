@@ -157,7 +157,7 @@ async def list_object_chunks(
 ) -> Enveloped[Listing[MentionModel]]:
     """List the chunks that mention an object, document by document in reading order."""
     found = await access.graph_object(object_id)
-    mentions, total = await access.store.graph.provenance.chunks_of_object(
+    mentions, total = await access.store.graph.mentions.of_object(
         found.project_id, found.id, limit=page.fetched, offset=page.offset, after=page.after
     )
     ids = [str(mention.place.chunk_id) for mention in mentions]
@@ -192,7 +192,7 @@ async def list_chunk_objects(
 ) -> Enveloped[Listing[MentionedObject]]:
     """List the objects that a chunk mentions."""
     project_id, _ = await access.store.hits.one(str(chunk_id), project_id=access.project_id)
-    found, total = await access.store.graph.provenance.objects_of_chunk(
+    found, total = await access.store.graph.mentions.of_chunk(
         project_id, chunk_id, limit=page.fetched, offset=page.offset, after=page.after
     )
     items = [MentionedObject.of(one, property_names=list(names)) for one, names in found]
