@@ -20,10 +20,7 @@ _LIST_NUMBER = re.compile(r"\s*[(\[]?(?:\d{1,3}(?:\.\d{1,3})*|[^\W\d_]|[ivxIVX]{
 _ACRONYM = re.compile(r"(?:[^\W\d_]{1,3}\.-?)+[^\W\d_]{1,3}")
 _ELISION = re.compile(r"([^\W\d_]{1,4})['’]([^\W\d_]{2}.*)")
 _HAS_ELISION = re.compile(r"['’][^\W\d_]{2}")
-_STREET = "str"  # "Hauptstr. 5"
-_ROMAN = re.compile(r"[IVXLC]{2,7}")
 _BEFORE_LIST_NUMBER = tuple(".!?:;")
-_AFTER_LIST_NUMBER = frozenset(".)")
 _VOWELS = frozenset("aeiouyæœøıаеёиоуыэюяіїєαεηιουωაეიოუաեէըիոօ")
 _TOKEN_REACH = 24
 _ORDINAL_DIGITS = 2
@@ -53,8 +50,7 @@ def verdict_on(ending: str) -> Verdict:
     if len(token) > _SHORT and token.isalpha() and not key.endswith(_LONG_ENDINGS):
         return "ends" if token == key else "ends before a capital"
     # The token must be complete, with another before it on its line; otherwise it may be a list number.
-    # Only the word before "I" shows whether it is a pronoun or an initial.
-    if len(tokens) == 1 or "\n" in ending or token[0] in OPENING or key == "i" or _HAS_ELISION.search(token):
+    if len(tokens) == 1 or "\n" in ending or token[0] in OPENING or _HAS_ELISION.search(token):
         return "unclear"
     if key in INTRODUCING:
         return "goes on"
@@ -80,15 +76,11 @@ def period_ends(text: str, stop: int, word: str, symbol: str, *, small: bool) ->
         is_listed = lead[-1:] in _BEFORE_LIST_NUMBER and lead.rstrip(".") not in LISTED
         is_ordinal = goes_on or is_listed or lead in ORDINAL_LEADS or word.lower() in MONTHS
         return not (is_ordinal and len(token) <= _ORDINAL_DIGITS)
-    if small and _ROMAN.fullmatch(token):
-        return False
     if key in INTRODUCING:
         return False
     if _is_abbreviation(token, key):
-        is_pronoun = key == "i" and len(tokens) > 1 and tokens[-2].islower() and tokens[-2].isalpha()
-        return not small and (is_pronoun or begins_sentences(word, symbol))
-    is_list_number = symbol in _AFTER_LIST_NUMBER and word.isdecimal() and len(word) <= _LIST_DIGITS
-    return not (goes_on and _goes_on_after(token, key, word, numbered=is_list_number))
+        return not small and begins_sentences(word, symbol)
+    return not (goes_on and _goes_on_after(token, key, word))
 
 
 def begins_sentences(word: str, symbol: str) -> bool:
@@ -111,14 +103,10 @@ def _is_abbreviation(token: str, key: str) -> bool:
     return _is_short_word(token) and _VOWELS.isdisjoint(unicodedata.normalize("NFD", key))
 
 
-def _goes_on_after(token: str, key: str, word: str, *, numbered: bool) -> bool:
+def _goes_on_after(token: str, key: str, word: str) -> bool:
     """Whether the token, before a small letter or a number, looks like an abbreviation: cut off before a vowel."""
-    if key == "etc":
-        return True
-    if key in NUMBERED or key.endswith(_STREET):
+    if key in NUMBERED or key.endswith("str"):  # "Hauptstr. 5"
         return word[0].isdigit()
-    if numbered:
-        return False
     ends_in_vowel = unicodedata.normalize("NFD", key[-1])[0] in _VOWELS
     return _is_short_word(token) and key not in SHORT_WORDS and not ends_in_vowel
 

