@@ -2,11 +2,12 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
-from playwright.async_api import Browser, Page, Route, expect
+from playwright.async_api import Browser, Page, Request, Route, expect
 from tests.api.conftest import serve_in_thread, usual_settings
 from tests.ui.conftest import PAGES, Site, loaded
 
@@ -111,10 +112,16 @@ async def test_correcting_can_be_given_up(site: Site) -> None:
     await expect(page.locator(".edit [aria-label^='New value']")).not_to_have_value("for ever")
 
 
+def keep_lengths(request: Request, asked: list[Any]) -> None:
+    """A preview is asked for some time after its options are chosen."""
+    if request.url.endswith("/chunking/preview"):
+        asked.append((request.post_data_json or {}).get("chunkingOptions"))
+
+
 async def test_a_length_out_of_range_is_told_at_its_field(site: Site) -> None:
     page = await site.open("/documents")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    asked: list[Any] = []
+    page.on("request", lambda request: keep_lengths(request, asked))
     await page.click("text=Add documents")
     await page.click("dialog .tabs >> text=Text")
     await page.fill("dialog textarea", "Buoys are red.")
@@ -122,7 +129,6 @@ async def test_a_length_out_of_range_is_told_at_its_field(site: Site) -> None:
     await expect(page.locator(".cuts .cut")).to_contain_text("Buoys are red.")
     most, least = page.locator(".length").nth(0), page.locator(".length").nth(1)
     add = page.locator("dialog .primary")
-    asked.clear()
     for field, given, says in (
         (most, "5", "From 100 to 10,000 characters."),
         (most, "", "From 100 to 10,000 characters."),
@@ -134,15 +140,16 @@ async def test_a_length_out_of_range_is_told_at_its_field(site: Site) -> None:
         await expect(field.locator(".reason")).to_have_text(says)
         await expect(field.locator("input")).to_have_attribute("aria-invalid", "true")
         await expect(add).to_be_disabled()
-        assert [one for one in asked if "preview" in one] == []
         await field.locator("input").fill(usual)
         await field.locator("input").blur()
         await expect(add).to_be_enabled()
         await expect(page.locator(".cuts .cut")).to_be_visible()
-        asked.clear()
     await most.locator("input").fill("100")
     await most.locator("input").blur()
     await expect(least.locator(".reason")).to_have_text("Less than “at most”.")
+    usual_lengths = {"maxChunkSize": 1200, "minChunkSize": 100}
+    assert usual_lengths in asked
+    assert all(one in ({}, usual_lengths) for one in asked), "no preview with a length out of range"
     await page.click("dialog >> text=Cancel")
     await page.click("text=Add documents")  # what is wrong is forgotten with the dialog
     await expect(page.locator("dialog select")).to_have_value("")
