@@ -21,6 +21,7 @@ _ACRONYM = re.compile(r"(?:[^\W\d_]{1,3}\.-?)+[^\W\d_]{1,3}")
 _ELISION = re.compile(r"([^\W\d_]{1,4})['’]([^\W\d_]{2}.*)")
 _HAS_ELISION = re.compile(r"['’][^\W\d_]{2}")
 _BEFORE_LIST_NUMBER = tuple(".!?:;")
+_AFTER_LIST_NUMBER = frozenset(".)")
 _VOWELS = frozenset("aeiouyæœøıаеёиоуыэюяіїєαεηιουωაეიოუաեէըիոօ")
 _TOKEN_REACH = 24
 _ORDINAL_DIGITS = 2
@@ -80,7 +81,8 @@ def period_ends(text: str, stop: int, word: str, symbol: str, *, small: bool) ->
         return False
     if _is_abbreviation(token, key):
         return not small and begins_sentences(word, symbol)
-    return not (goes_on and _goes_on_after(token, key, word))
+    is_list_number = symbol in _AFTER_LIST_NUMBER and word.isdecimal() and len(word) <= _LIST_DIGITS
+    return not (goes_on and _goes_on_after(token, key, word, numbered=is_list_number))
 
 
 def begins_sentences(word: str, symbol: str) -> bool:
@@ -103,10 +105,12 @@ def _is_abbreviation(token: str, key: str) -> bool:
     return _is_short_word(token) and _VOWELS.isdisjoint(unicodedata.normalize("NFD", key))
 
 
-def _goes_on_after(token: str, key: str, word: str) -> bool:
+def _goes_on_after(token: str, key: str, word: str, *, numbered: bool) -> bool:
     """Whether the token, before a small letter or a number, looks like an abbreviation: cut off before a vowel."""
     if key in NUMBERED or key.endswith("str"):  # "Hauptstr. 5"
         return word[0].isdigit()
+    if numbered:
+        return False
     ends_in_vowel = unicodedata.normalize("NFD", key[-1])[0] in _VOWELS
     return _is_short_word(token) and key not in SHORT_WORDS and not ends_in_vowel
 
