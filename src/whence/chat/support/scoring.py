@@ -2,17 +2,16 @@
 
 verbatim   the chunk has the sentence, but for white space, case and citations; score 1
 close      the chunk has its content words in the same order (`whence.matching`); score 0.9
-loose      the chunk shares words with it; score 0.1 to 0.8
+loose      the chunk shares words with it; score 0.14 to 0.8
 none       the chunk shares hardly a word with it; score 0
 
-The score of `loose` is the share of the sentence's words that the chunk has (two thirds) and of its pairs of neighbouring words (one
-third). Rare words weigh more. The quote is the sentence of the chunk that has most of the words.
+The score of `loose` is the share of the sentence's words that the chunk has, weighted by rarity. The quote is the sentence of the
+chunk that has most of the words.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from whence.chat.citing import Cited, Validated
@@ -24,9 +23,7 @@ from whence.evidence import PageRects
 from whence.matching import SCORES, Level, Reading, Verdict, match, match_parts, read, without_origin
 from whence.text.content_words import rarities, words
 
-_PAIRS = 1 / 3  # weight of pairs of words
-_REACH = 3  # maximum distance in the chunk of words that are neighbours in the sentence
-_LEAST_SCORE = 0.1  # minimum of `loose`: 5 % of WiCE's claims reach it on another page, 98 % of the supported ones on their own
+_LEAST_SCORE = 0.14  # minimum of `loose`: 5 % of WiCE's claims reach it on another page, 98 % of the supported ones on their own
 _NONE = Verdict("none", 0.0, 0, 0)
 _LEAST_WORDS = 2  # minimum words of a part of a sentence to be judged by itself
 
@@ -69,8 +66,6 @@ class _Index(NamedTuple):
     reading: Reading
     sentences: tuple[_Sentence, ...]
     words: frozenset[str]
-    pairs: frozenset[tuple[str, str]]
-    """Words near each other, in order."""
 
 
 def support(validated: Validated, sources: Sequence[Source]) -> list[Citation]:
@@ -158,19 +153,16 @@ class _Judge:
         return place._replace(start=inside[0].start, end=inside[-1].end)
 
     def _loose(self, chunk_id: str, text: str) -> Verdict:
-        index, said = self._indexes[chunk_id], words(text)
-        weights = {word: self._rarity(word) for word in said}
+        index = self._indexes[chunk_id]
+        weights = {word: self._rarity(word) for word in words(text)}
 
         def share(found: frozenset[str]) -> float:
             return sum(weights[word] for word in weights if word in found) / sum(weights.values())
 
         if index.words.isdisjoint(weights):
             return _NONE
-        pairs = {pair: weights[pair[0]] + weights[pair[1]] for pair in pairwise(said)}
-        kept = sum(weight for pair, weight in pairs.items() if pair in index.pairs)
-        in_order = kept / sum(pairs.values()) if pairs else 1.0
         best = max(index.sentences, key=lambda one: share(one.words))
-        score = SCORES["loose"] * ((1 - _PAIRS) * share(index.words) + _PAIRS * in_order)
+        score = SCORES["loose"] * share(index.words)
         return Verdict("loose", score, best.start, best.end) if score >= _LEAST_SCORE else _NONE
 
 
@@ -179,9 +171,7 @@ def _index(text: str) -> _Index:
     found = [
         _Sentence(one.start_offset, one.end_offset, frozenset(words(one.text))) for one in sentences(text)
     ]
-    row = words(text)
-    pairs = {pair for reach in range(1, _REACH + 1) for pair in zip(row, row[reach:], strict=False)}
-    return _Index(read(text), tuple(found), frozenset(row), frozenset(pairs))
+    return _Index(read(text), tuple(found), frozenset(words(text)))
 
 
 def _rows(response: str, statement: Statement) -> Iterator[tuple[Sequence[Cited], list[str]]]:
