@@ -36,7 +36,7 @@ from whence.settings import Settings
 SPANISH = DATA.parent / "questions" / "xquad.es.json"
 SMALL = Path(__file__).parents[1] / "tests" / "small_projects"
 EVERY = 4
-"""Of the Spanish questions, one in so many is asked."""
+"""Every fourth Spanish question is asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

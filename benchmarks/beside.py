@@ -26,7 +26,7 @@ from whence.store.halfvec import halfvecs
 _WARM = 5
 _BURSTS, _IN_BURST = 12, 32
 _PAUSE = 4
-"""Times the duration of what was measured."""
+"""Factor on the measured duration."""
 _OURS = {
     "hybrid": {"memory": True, "vectors": False, "text": False},
     "vectors": {"memory": True, "vectors": True, "text": False},

@@ -22,7 +22,7 @@ from whence.chat.sources import Source
 SPEED = 50.0  # MB/s of answer text
 GROWTH = 11.0  # times the time for ten times the text
 GROWTH_SECONDS = 5.0  # of CPU, at least
-MEASURABLE = 0.1  # seconds; below that, the clock's steps are what is measured
+MEASURABLE = 0.1  # seconds; below that, the clock is too coarse
 PROSE = 10_000_000  # characters
 TOKEN = 5  # characters in a token of a stream
 
@@ -86,7 +86,7 @@ def in_tokens(text: str) -> None:
 
 
 def seconds(work: Callable[[str], None], *texts: str) -> float:
-    """Without the garbage collector, as `timeit` does it: it goes over all that is alive, whoever made it."""
+    """Without the garbage collector, as `timeit` does: a collection visits all live objects, also those of others."""
     gc.disable()
     started = time.process_time()
     for text in texts:

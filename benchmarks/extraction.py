@@ -105,7 +105,7 @@ async def hand_in(app: App, project_id: UUID, texts: Iterable[str]) -> None:
 
 
 async def completed(app: App, project_id: UUID, job_type: JobType, count: int) -> None:
-    """Wait until so many jobs of the kind have ended well."""
+    """Waits until this many jobs of the kind are completed."""
     async with asyncio.timeout(PATIENCE):
         while True:
             jobs = app.store.jobs
@@ -118,7 +118,7 @@ async def completed(app: App, project_id: UUID, job_type: JobType, count: int) -
 
 
 async def ingested(app: App, name: str, texts: Sequence[str]) -> UUID:
-    """A project with these documents, which waits to be told to extract."""
+    """A project with these documents, ready for extraction."""
     project = await app.store.projects.create(name=name)
     await app.store.projects.update(replace(project, config={"extraction": "manual"}))
     async with app.working():

@@ -120,7 +120,7 @@ async def hand_in(app: App, files: Iterator[File]) -> None:
 
 
 async def ingested(app: App, files: Sequence[File], *, senders: int = 1) -> float:
-    """Seconds from the first file to the last chunk; so many hand files in beside each other."""
+    """Seconds from the first file to the last chunk, with this many senders at once."""
     began = time.perf_counter()
     left = iter(files)
     async with app.working():
@@ -276,7 +276,9 @@ def main() -> int:
     )
     parser.add_argument("--documents", type=int, default=1000)
     parser.add_argument("--skip-memory", action="store_true")
-    parser.add_argument("--senders", type=int, default=1, help="who hand in what is embedded for nothing")
+    parser.add_argument(
+        "--senders", type=int, default=1, help="number of senders whose files are embedded at no cost"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
         folder = Path(name)

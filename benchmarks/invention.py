@@ -127,7 +127,7 @@ class Bench:
         return held
 
     async def project(self, name: str, chunks: int) -> UUID:
-        """A project with so many chunks, as ingest would leave them."""
+        """A project with this many chunks, as ingest would write them."""
         made = await self.store.projects.create(name=name)
         await self.store.vectors.first_space(made.id, self.space)
         for start in range(0, chunks, AT_ONCE):
@@ -143,7 +143,7 @@ class Bench:
         return [row[0] for row in found.fetchall() if isinstance(row[0], UUID)]
 
     async def load(self, project_id: UUID, count: int) -> None:
-        """In documents of a hundred chunks; what is left over is one with fewer."""
+        """In documents of a hundred chunks; the last document may have fewer."""
         texts, ids = self.invention.texts(count), [new_id() for _ in range(count)]
         documents = [(new_id(), new_id()) for _ in range(0, count, PER_DOCUMENT)]
         with self.conn.transaction(), self.conn.cursor() as cursor:

@@ -10,8 +10,8 @@ abbreviation; anything found in a passage that has neither is wrong, except a pa
 
 Merge suggestions: all long forms and abbreviations of all pages as objects of one type. Right is a pair that a page defines.
 
-Subjects: the questions of XQuAD with a specific answer. The answer is a value of the names in its question; told of another name of the paragraph,
-chosen by chance, it is exchanged. For confirmation the question takes the place of the first sentence; another question of the
+Subjects: the questions of XQuAD with a specific answer. The answer is a value of the names in its question. Given to another name of the
+paragraph, chosen by chance, it is exchanged. For confirmation the question takes the place of the first sentence; another question of the
 paragraph asks differently. For grounding the two are objects of one type; for confirmation every capitalised word is a name.
 
 Quantities: each integer between spaces in one line of forty is a value. It must be found there, and where it is replaced by another notation of

@@ -1,4 +1,4 @@
-"""What a benchmark measured beside what was wanted."""
+"""The results of a benchmark beside their targets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ class Result:
     figure: str
     target: str = ""
     met: bool = True
-    """Nothing was wanted of what has no target."""
+    """True without a target."""
 
 
 def report(results: Sequence[Result]) -> bool:

@@ -116,7 +116,7 @@ def _serve(seconds: float, ours: Connection) -> None:
 
 @contextmanager
 def model(seconds: float) -> Iterator[str]:
-    """The address of a model that answers in so many seconds. It is a process of its own, as models are."""
+    """The address of a model that answers after this many seconds. It runs in its own process, as models do."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(seconds, theirs), daemon=True)

@@ -38,7 +38,7 @@ MOST = 1.5
 RECALL = 0.95
 _WARM = 5
 _CLIENTS, _BURSTS, _BURST = 16, 5, 4.0
-"""Clients at once, and bursts of so many seconds for each server."""
+"""Number of clients at once, and the seconds of each server's bursts."""
 _PROCESS = re.compile(rb"x-request-id: ([0-9a-f]{24})", re.IGNORECASE)
 """The part of a request's id that the server's process gives to all its requests."""
 _SETTLED = 5.0

@@ -1,4 +1,4 @@
-"""HTTP with as little client as there can be: what is timed is the server."""
+"""A minimal HTTP client, so that timings are those of the server."""
 
 import asyncio
 import socket

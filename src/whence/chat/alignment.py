@@ -23,7 +23,7 @@ async def aligned(
 ) -> list[Source]:
     """Up to `limit` sources that are not among those found.
 
-    A chunk of LightRAG may overlap with several of ours. First comes the nearest to the question of each, then the second of each.
+    Of each LightRAG chunk, our overlapping chunk that is nearest to the question comes first; then the second nearest of each.
     """
     chunks = chunks[:limit]
     names = dict.fromkeys(name for one in chunks for name in (one.file, one.file.rpartition("/")[2]) if name)

@@ -334,7 +334,7 @@ class Chat:
 
 
 class _Shown:
-    """The validated text as the reader gets it: with the documents' brackets, and without markup that loads or runs something."""
+    """Prepares the validated text for readers: restores the documents' brackets, defuses markup that loads or runs something."""
 
     def __init__(self, *, masked: bool, defused: bool) -> None:
         self._restore = restore_brackets if masked else str

@@ -4,8 +4,8 @@ Only the few words around a place decide whether a sentence ends there, never an
 search backwards from a limit and find the same ends as `sentences` in the whole text: both apply the same rules.
 
 A sentence ends
-  * before a blank line, a list item or a markdown header, and after a line that was not wrapped, with any last
-    character;
+  * before a blank line, a list item or a markdown header, and after a line that was not wrapped, with or
+    without a stop;
   * after `.`, `!`, `?`, `…` (with closing quotes, brackets and footnote marks) before white space, unless
     the words around it show that it continues: abbreviations, initials, ordinals, list numbers, a small letter;
   * after an unambiguous stop such as `。` or `।`, even without white space, but not inside a short quote or title.
@@ -67,8 +67,8 @@ _STOPS_IN_NUMBERS = frozenset("．।॥")
 _QUOTES_OPEN, _QUOTES_CLOSE = "《〈「『“", "》〉」』”"
 _QUOTE_MARK = re.compile(f"[{_QUOTES_OPEN}{_QUOTES_CLOSE}\n]")
 _QUOTE_REACH = 40
-# Greek asks with `;` and Armenian ends with `:`, before a capital of the same script. Each has a stop of its own, and a
-# letter that no text of some length lacks.
+# Greek questions end with `;` and Armenian sentences with `:`, before a capital of the same script. For each language: a letter that
+# nearly every text has, its own stop, and the pattern of the typed one.
 _OWN_STOPS = [
     (letter, stop, re.compile(rf"{typed}(?={_CLOSED}\s+[{re.escape(OPENING)}]{{0,6}}\s?([{script}]))"))
     for letter, stop, typed, script in [("α", "\u037e", ";", "Ͱ-Ͽἀ-῿"), ("ա", "։", ":", "Ա-և")]

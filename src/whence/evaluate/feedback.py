@@ -8,7 +8,7 @@ from whence.store.answers import StoredAnswer
 
 
 def questions_from(rated: Iterable[StoredAnswer]) -> list[dict[str, Any]]:
-    """Lines of a file of questions. A good answer, and each citation that nobody called wrong, is expected.
+    """Lines of a file of questions. Expected are good answers and citations that were not marked as wrong.
 
     Left out: stale answers, answers without such a citation, and older answers to the same question.
     """

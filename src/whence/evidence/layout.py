@@ -140,7 +140,7 @@ class PageLayout:
         return tuple(_rect(rect) for rects in found for rect in rects)
 
     def printed_lines(self) -> list[tuple[int, int, Rect]]:
-        """The span of each printed line in the text of the page, and its box; without what has no place."""
+        """The span of each printed line in the text of the page, and its box. Lines without a place are left out."""
         placed = (self.boxes[:, 2] > 0) & (self.boxes[:, 0] <= self.boxes[:, 2]) & (self.offsets != _NOWHERE)
         offsets, boxes = self.offsets[placed], self.boxes[placed].astype(np.int32)
         lines = np.split(np.arange(len(boxes)), np.flatnonzero(np.diff(self.lines[placed])) + 1)

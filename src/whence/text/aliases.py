@@ -1,8 +1,8 @@
 """Finds how a text refers to something without its full name. Pure.
 
-An alias is an abbreviation that a text defines ("World Health Organization (WHO)") or that the initials form, or a part of the name:
-the surname of a person, "the Commission" for the European Commission. A reference ("the organization", "It") counts only if the text
-before leaves no choice. Nothing is guessed: what could mean two things is not found.
+An alias is an abbreviation that a text defines ("World Health Organization (WHO)"), the initials, or a part of the name: the
+surname of a person, "the Commission" for the European Commission. A reference ("the organization", "It") counts only if the text
+before names no other candidate. An ambiguous alias is not found.
 """
 
 import re

@@ -38,7 +38,7 @@ NAME = 3.0
 """Weight of a word in another script: a name, code or term, and so the subject of the question."""
 
 BETWEEN = 0.5
-"""Factor for a missing pair next to one that the text has. It may span two words that are apart in the text."""
+"""Factor for a missing pair next to a present one: the missing pair may span two words that are apart in the text."""
 SCATTERED = (0.1, 0.4, 1.0)
 """Factors for pairs of letters, by how many in a row the text has: one, two, three or more. Thai, Lao, Khmer and Burmese have
 few letters, so every text has most of the pairs."""

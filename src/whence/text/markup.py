@@ -1,15 +1,15 @@
-"""Takes the effect from markup of an answer that could load or run something: images, embedded pages, script links. Pure.
+"""Defuses markup of an answer that could load or run something: images, embedded pages, script links. Pure.
 
-A model or a document may bring an address that reports the question to its owner, or a link that runs code. A character that the markup
+A model or a document may add an address that reports the question to its owner, or a link that runs code. A character that the markup
 needs is replaced by its full-width form, so the address is shown as text. No offset changes.
 
-No place is exempt, not even code: renderers differ in what they read as code.
+Code is not exempt: renderers disagree about where code begins and ends.
 """
 
 import re
 
 _AHEAD = 80
-"""Characters after a mark that decide about it."""
+"""Number of characters after a mark that decide whether it is unsafe."""
 _TAGS = (
     "a|applet|area|audio|base|button|embed|form|frame|iframe|image|img|input|link|math|meta|object|picture|script|source|style|svg|"
     "track|video"
@@ -18,25 +18,25 @@ _TAG = re.compile(rf"(?!https?:|mailto:)/?(?:(?:{_TAGS})(?![\w-])|[a-z][\w:.-]{{
 """Tags that load or run something, and any tag that may have attributes."""
 _AUTOLINK = re.compile(r"(?!https?:|mailto:)[a-z][a-z0-9+.-]{1,31}:", re.IGNORECASE)
 _SAFE = re.compile(r"\s*+<?+(?:https?:|mailto:|tel:|ftp:|[^\s:&\\<]*(?:[/?#)>\s]|\Z))", re.IGNORECASE)
-"""The begin of a link's target that is an address, or none of a scheme."""
+"""The start of a harmless link target: a common scheme, or no scheme."""
 _TARGET = re.compile(r"\s{0,9}<?(?:[a-z][a-z0-9+.-]{1,31}:|//|/|&)", re.IGNORECASE)
-"""The begin of the target of a link reference definition."""
+"""The start of the target of a link reference definition."""
 _MARK = re.compile(r"!\[|\]\(|\]:|<|\n[ \t>]*\n")
 _OPEN_END = re.compile(r"(?:!|\]|\n[ \t>]{0,9})\Z")
-"""The end of a text that may be the begin of a mark."""
+"""The end of a text that may be the start of a mark."""
 _WIDE = {"](": "（", "]:": "：", "<": "＜"}
 
 
 class MarkupStream:
-    """Defuses a text that comes in pieces."""
+    """Defuses a streamed text."""
 
     def __init__(self) -> None:
         self._held = ""
         self._has_image = False
-        """The paragraph has the begin of an image. Whether a later `](` belongs to it, only a renderer knows."""
+        """Whether an image begins in the paragraph. Then any later `](` may belong to it."""
 
     def feed(self, piece: str) -> str:
-        """The text that is final after this piece: up to a mark that only later text decides about."""
+        """The text that is final after this piece. It ends before a mark that depends on later text."""
         self._held += piece
         open_end = _OPEN_END.search(self._held)
         return self._take(open_end.start() if open_end else len(self._held), ahead=_AHEAD)

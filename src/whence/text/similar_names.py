@@ -21,7 +21,7 @@ _LEAST_WORD = 4
 """Length of the shortest word that may be misspelt: "plan a" and "plan b" are two plans."""
 _LEAST_SHARE = 0.5
 _JOINED = frozenset(("and", "und", "et", "y", "e"))
-"""Words that make of two names a third."""
+"""Words that join two names into another one."""
 
 Pairs = Iterator[tuple[int, int, str, float]]
 """Positions of two names, the reason, and a score from 0 to 1."""
@@ -120,9 +120,9 @@ def _by_containment(names: Sequence[Sequence[str]]) -> Pairs:
 
 
 def _by_spelling(names: Sequence[str], folded: Sequence[Sequence[str]]) -> Pairs:
-    """Names of which one word differs in one letter or two that are swapped, or that differ in spaces and punctuation.
+    """Names that differ only in spaces and punctuation, or in one letter (or two swapped letters) of one word.
 
-    Another letter makes another abbreviation.
+    Abbreviations are left out: one letter makes another abbreviation.
     """
     known = {" ".join(words): at for at, words in enumerate(folded) if not _is_short(names[at])}
     joined = dict[str, int]()
@@ -139,7 +139,7 @@ def _by_spelling(names: Sequence[str], folded: Sequence[Sequence[str]]) -> Pairs
 
 
 def _misspellings(words: Iterable[str]) -> dict[str, set[str]]:
-    """For each word the others that are one edit away. Such words are equal without one letter each."""
+    """For each word, the words one edit away. Two such words are equal if each loses one letter."""
     shortened, near = defaultdict[str, list[str]](list), defaultdict[str, set[str]](set)
     for word in words:
         if len(word) >= _LEAST_WORD and not _has_digit((word,)):
