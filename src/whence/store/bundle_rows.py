@@ -114,25 +114,6 @@ TABLES: dict[LiteralString, BundleTable] = {
 }
 """Ordered so that every row comes after the rows that it refers to."""
 
-ELSEWHERE: dict[LiteralString, LiteralString] = {
-    "projects": "in the manifest",
-    "embedding_spaces": "in the manifest",
-    "api_keys": "secret, of the installation",
-    "lightrag_keys": "secret",
-    "key_usage": "of the installation",
-    "audit": "of the installation",
-    "storage": "of the installation",
-    "stored_originals": "of the installation",
-    "job_texts": "of unfinished jobs",
-    "job_vectors": "of unfinished jobs",
-    "lexical_segments": "computed",
-    "lexical_blocks": "computed",
-    "lexical_words": "computed",
-    "backgrounds": "computed",
-    "page_layouts": "computed",
-}
-"""Tables without a file in the bundle, and the reason."""
-
 # An unfinished job is exported as cancelled, because it has no task in another installation. It can be retried there.
 _EXPORTED: dict[str, LiteralString] = {
     "original_key": "substr(original_key, length(project_id::text) + 2) AS original_key",
