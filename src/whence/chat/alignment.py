@@ -12,7 +12,7 @@ _MOST_DOCUMENTS = 20
 """Maximum number of documents that are searched for the texts: of the same name, and those that our search found."""
 
 
-async def aligned(
+async def align_chunks(
     store: Store,
     project_id: UUID,
     chunks: Sequence[LightragChunk],

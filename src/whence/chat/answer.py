@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from uuid import UUID
 
 from whence.background import beside
-from whence.chat.alignment import aligned
+from whence.chat.alignment import align_chunks
 from whence.chat.answerer import Answerer, AnswerRequest, Draft, clean_turn, say
 from whence.chat.citing import CitationStream, Validated, Verbatim, without_citations
 from whence.chat.graph import MOST_FILTERED, MOST_OBJECTS, Fact, facts_about, named_in, near_to
@@ -190,7 +190,7 @@ class Chat:
         )
         yield answer
         if answer.citations and await self._is_to_verify(project_id, asked):
-            yield await self._verified(answer)
+            yield await self._verify_citations(answer)
 
     async def _is_to_verify(self, project_id: UUID, asked: Asked) -> bool:
         if asked.verify is not None or self._judge is None:
@@ -198,7 +198,7 @@ class Chat:
         chosen = (await self._store.projects.get(project_id)).config.get("verify")
         return self._verify if chosen is None else bool(chosen)
 
-    async def _verified(self, answer: Answer) -> Verified:
+    async def _verify_citations(self, answer: Answer) -> Verified:
         if self._judge is None:
             note = "The citations are not verified: there is no chat model (WHENCE_LLM_BASE_URL)"
             return Verified(citations=answer.citations, notes=(note,))
@@ -273,7 +273,7 @@ class Chat:
     ) -> list[Source]:
         """Adds LightRAG's answer in place of the graph's source, and its chunks as the last sources."""
         if reply.chunks:
-            sources += await aligned(
+            sources += await align_chunks(
                 self._store, project_id, reply.chunks, sources, vector, limit=asked.limit
             )
         if reply.answer is None:

@@ -159,7 +159,7 @@ def facts_of(one: GraphObject, said: Mapping[tuple[UUID, str], Mapping[str, Any]
     ]
 
 
-def composed(facts: Iterable[str]) -> str:
+def compose_facts(facts: Iterable[str]) -> str:
     return "\n".join([HEADING, *facts])
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import count, groupby
 
 from whence.chat.citing import validate
-from whence.chat.graph import Fact, composed
+from whence.chat.graph import Fact, compose_facts
 from whence.chat.sources import Source, numbered
 from whence.errors import InvalidParameter
 from whence.providers import Message, estimate_tokens
@@ -57,7 +57,7 @@ def build_prompt(
     turns = [turn for turn in history if turn.role != "system"]
     numbers = numbered(given)
     sources = [
-        replace(one, text=composed(cite_fact(fact, numbers) for fact in one.facts)) if one.facts else one
+        replace(one, text=compose_facts(cite_fact(fact, numbers) for fact in one.facts)) if one.facts else one
         for one in given
     ]
     shown = [text for one in sources for text in (one.text, one.name)]
@@ -68,13 +68,13 @@ def build_prompt(
     room = context - max_tokens - _cost(system.content) - _cost(asked)
     _check_room(question, room, sources, code)
     reserved = sum(_cost(turn.content) for turn in _last_turns(turns, room // _HISTORY_SHARE))
-    kept = _best(sources, room - reserved, code) or _best(sources, room, code)
+    kept = _fit_first(sources, room - reserved, code) or _fit_first(sources, room, code)
     if not kept and sources:
-        kept = [_shortened(sources[0], room, code)]
+        kept = [_shorten(sources[0], room, code)]
     blocks = _blocks(kept, code)
     last = _last_turns(turns, room - sum(map(_block_cost, blocks)))
     closing = Message(role="user", content="\n\n".join([*blocks, asked]))
-    return Prompt(messages=_alternating([system, *last, closing]), sources=kept)
+    return Prompt(messages=_join_turns([system, *last, closing]), sources=kept)
 
 
 def _check_room(question: str, room: int, sources: Sequence[Source], code: str) -> None:
@@ -92,7 +92,7 @@ def _check_room(question: str, room: int, sources: Sequence[Source], code: str) 
         )
 
 
-def _best(sources: Sequence[Source], room: int, code: str) -> list[Source]:
+def _fit_first(sources: Sequence[Source], room: int, code: str) -> list[Source]:
     """The first sources that fit. None is skipped: a lower-ranked source in the place of a better one would mislead."""
     for kept, block in enumerate(_blocks(sources, code)):
         room -= _block_cost(block)
@@ -101,7 +101,7 @@ def _best(sources: Sequence[Source], room: int, code: str) -> list[Source]:
     return list(sources)
 
 
-def _shortened(source: Source, room: int, code: str) -> Source:
+def _shorten(source: Source, room: int, code: str) -> Source:
     """Cuts the source at the end of a word, if the text has words."""
     while (cost := _block_cost(*_blocks([source], code))) > room:
         most = (len(source.text) - 1) * room // cost
@@ -120,7 +120,7 @@ def _last_turns(turns: Sequence[Message], room: int) -> list[Message]:
     return list(turns[first:])
 
 
-def _alternating(messages: Sequence[Message]) -> list[Message]:
+def _join_turns(messages: Sequence[Message]) -> list[Message]:
     """Joins adjacent messages of one role: many models reject them."""
     by_role = groupby(messages, key=lambda message: message.role)
     return [Message(role=role, content="\n\n".join(one.content for one in said)) for role, said in by_role]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from whence.chat.graph import Fact, composed
+from whence.chat.graph import Fact, compose_facts
 from whence.search import Hit
 from whence.store.search_reads import FoundChunk
 
@@ -53,7 +53,9 @@ class Source:
 
     @classmethod
     def of_graph(cls, facts: Sequence[Fact]) -> "Source":
-        return cls(id=None, text=composed(fact.text for fact in facts), name=GRAPH_SOURCE, facts=tuple(facts))
+        return cls(
+            id=None, text=compose_facts(fact.text for fact in facts), name=GRAPH_SOURCE, facts=tuple(facts)
+        )
 
     @classmethod
     def of_answer(cls, text: str) -> "Source":

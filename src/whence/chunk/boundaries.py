@@ -163,7 +163,7 @@ def _last_end(text: str, low: int, high: int) -> int:
                 break
             return _end_before(text, limit - len(after) + gap, low)
         if "?" in after or "!" in after:
-            if stop < 0 or (asked := _asked(after)) < 0:
+            if stop < 0 or (asked := _last_asked_end(after)) < 0:
                 break
             return limit - len(after) + asked
         if stop < 0 or (("." in after or not after.isascii()) and _may_end(after)):
@@ -260,7 +260,7 @@ def _end_before(text: str, white: int, low: int) -> int:
     return end if end > low else -1
 
 
-def _asked(text: str) -> int:
+def _last_asked_end(text: str) -> int:
     """End of the last `?` or `!` if a sentence clearly begins after it and does not end in this text, else -1."""
     end = max(text.rfind("? "), text.rfind("! ")) + 1
     rest = text[end + 1 :]

@@ -72,7 +72,7 @@ class Evaluation:
         question = Question(query=one.question, mode=self.mode, limit=self.k, highlight=False)
         found = await self.search.find(self.project_id, question)
         taken = monotonic() - began
-        ranked = await self._judged(found.hits)
+        ranked = await self._judge_hits(found.hits)
         return QuestionMeasures(
             line=number,
             question=one.question,
@@ -84,7 +84,7 @@ class Evaluation:
             notes=list(found.notes),
         )
 
-    async def _judged(self, hits: Sequence[Hit]) -> list[JudgedChunk]:
+    async def _judge_hits(self, hits: Sequence[Hit]) -> list[JudgedChunk]:
         chunks = [
             (Source.of_hit(hit), *(Source.of_chunk(other, None) for other in hit.also_in)) for hit in hits
         ]

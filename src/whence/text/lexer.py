@@ -94,15 +94,15 @@ class Lexer:
         If the text has `count` such terms and the words seen before give as many, the text is not split into words.
         """
         if count is not None and text.isascii():
-            found = self._located(text, self._known.words_with(keys), keys)
+            found = self._locate(text, self._known.words_with(keys), keys)
             if len(found) == count:
                 return merged(found)
         # Most words have none of the keys. This looks at each different word once, without a line of Python for it.
         words = list(set(words_of(text)))
         have = map(not_, map(keys.isdisjoint, map(self._known.__getitem__, words)))
-        return merged(self._located(text, set(compress(words, have)), keys))
+        return merged(self._locate(text, set(compress(words, have)), keys))
 
-    def _located(self, text: str, words: set[str], keys: frozenset[int]) -> list[tuple[int, int]]:
+    def _locate(self, text: str, words: set[str], keys: frozenset[int]) -> list[tuple[int, int]]:
         """The spans of the terms with one of the keys in these words, in order."""
         if text.isascii():
             places = [(at, word) for word in words for at in _places(text, word)]

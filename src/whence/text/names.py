@@ -50,7 +50,7 @@ def name_key(name: str) -> str:
     folded = fold(name)
     if folded[:1].isalnum() and folded[-1:].isalnum():  # nothing to strip
         return folded
-    return _bared(folded) or folded or name
+    return _strip_around(folded) or folded or name
 
 
 def identifier_key(name: str) -> str:
@@ -58,7 +58,7 @@ def identifier_key(name: str) -> str:
     return re.sub(r"[\s_\-.]+", "", fold(name)) or fold(name) or name
 
 
-def _bared(text: str) -> str:
+def _strip_around(text: str) -> str:
     """Strips quotes, brackets and punctuation around the text. Brackets that belong to it stay: `f(x)`."""
     start, end, left = 0, len(text), Counter(c for c in text if c in _BRACKETS or c in _OPENED_BY)
     while True:

@@ -35,7 +35,7 @@ def statements(validated: Validated) -> Iterator[Statement]:
     response, cited = validated.text, validated.cited
     plain = _without_citations(response, cited)
     spans = list(_spans(plain, cited))
-    owned = _owned(response, cited, spans)
+    owned = _assign_citations(response, cited, spans)
     for number, (start, end) in enumerate(spans):
         own = owned.get(number, [])
         block = bisect_right(validated.code, start, key=lambda block: block[0]) - 1
@@ -72,7 +72,9 @@ def _spans(plain: str, cited: Sequence[Cited]) -> Iterator[tuple[int, int]]:
                 yield end - len(text.lstrip()), start + len(text.rstrip())
 
 
-def _owned(response: str, cited: Sequence[Cited], spans: Sequence[tuple[int, int]]) -> dict[int, list[Cited]]:
+def _assign_citations(
+    response: str, cited: Sequence[Cited], spans: Sequence[tuple[int, int]]
+) -> dict[int, list[Cited]]:
     """The citations of each sentence, by its index."""
     owned: dict[int, list[Cited]] = {}
     for one in cited:
