@@ -1,15 +1,21 @@
 """Contract D7: how a text would be chunked, storing nothing."""
 
+import asyncio
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
+from tests.api.ingesting import upload
 from tests.distributions import offer_strategy
 from tests.files.pdf import pdf
 
 from whence.store import Store
+
+if TYPE_CHECKING:
+    from whence.app import App
 
 pytestmark = pytest.mark.one_app
 
@@ -198,6 +204,19 @@ async def test_any_file_that_can_be_ingested_can_be_previewed(client: httpx.Asyn
     assert "herons" in answer.json()["data"]["chunks"][0]["text"]
     broken = await client.post(PREVIEW, files={"file": ("a.pdf", content[:200])})
     assert (broken.status_code, broken.json()["error"]["code"]) == (400, "UNREADABLE_DOCUMENT")
+
+
+async def test_a_preview_that_takes_long_does_not_hold_up_what_is_ingested(
+    client: httpx.AsyncClient, web: FastAPI
+) -> None:
+    app: App = web.state.whence
+    content = pdf([["One page tells of herons."]])
+    async with app.previewer._turns.turn("a reader whose document takes long"):
+        preview = asyncio.create_task(client.post(PREVIEW, files={"file": ("a.pdf", content)}))
+        item = await upload(client, "b.pdf", content)
+        assert item["status"] == "completed"
+        assert not preview.done()
+    assert (await preview).status_code == 200
 
 
 async def test_too_much_is_413(client: httpx.AsyncClient) -> None:
