@@ -173,6 +173,8 @@ def test_prune(hosted: "Installation", folder: Path) -> None:
     assert "renamed   here.txt\n4 unchanged, 1 renamed; nothing was changed.\n" in plan
     assert "gone      sub/gone.txt\n1 document has no file any more. --prune would delete it." in plan
     assert "sub/moved.txt" in client.documents()
+    absent = hosted.run("ingest", str(folder / "absent"), "--dry-run", code=1).stdout
+    assert absent == f"failed    {folder / 'absent'}: not found\n1 failed; nothing was changed.\n"
     said = hosted.run("ingest", str(folder)).stdout
     assert said.endswith("1 document has no file any more. Delete with --prune.\n")
     refused = hosted.run("ingest", str(folder), "--prune", code=1)

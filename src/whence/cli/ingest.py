@@ -18,8 +18,12 @@ from whence.cli.command import (
 from whence.cli.output import confirm, counted, print_json, printable, wants_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whence.cli.files import Skipped
     from whence.cli.ingest_run import FileOutcome, IngestRequest
     from whence.cli.remote_ingest import RemoteFeed
+    from whence.cli.watching import Snapshot
     from whence.ingest.file_identity import Placed
 
 _SHOWN = 20
@@ -86,7 +90,8 @@ def ingest(
     if watch:
         with_app(lambda app: _watch(app, project, wanted), "--watch")
     elif dry_run:
-        with_api(lambda api: _show_plan(api, project, wanted))
+        if with_api(lambda api: _show_plan(api, project, wanted)):
+            raise click.exceptions.Exit(EXIT_FAILED)
     else:
         _ingest(project, wanted, prune=prune, yes=yes)
 
@@ -147,25 +152,28 @@ async def _remove(api: Api, documents: "list[Placed]") -> None:
             await api.client.delete_document(str(one.id))
 
 
-async def _show_plan(api: Api, project: str, wanted: "IngestRequest") -> None:
-    """Shows what would be ingested and deleted. URLs and standard input are not read."""
+async def _show_plan(api: Api, project: str, wanted: "IngestRequest") -> "Sequence[Skipped]":
+    """Shows what would be ingested and deleted, and returns what cannot be read. URLs and standard input are not read."""
+    import asyncio
+
+    from whence.cli.watching import look
+
+    snapshot = await asyncio.to_thread(look, wanted.selection)
     if api.app is None:
         feed = _feed(api, project, wanted)
-        _print_plan(await feed.kinds(), await feed.gone())
+        kinds, left = await feed.kinds(snapshot.found), await feed.gone()
     else:
-        _print_plan(*await _make_plan(api.app, project, wanted))
+        kinds, left = await _make_plan(api.app, project, wanted, snapshot)
+    _print_plan(kinds, left, snapshot.skipped)
+    return snapshot.skipped
 
 
 async def _make_plan(
-    app: App, project: str, wanted: "IngestRequest"
+    app: App, project: str, wanted: "IngestRequest", snapshot: "Snapshot"
 ) -> "tuple[dict[str, str], list[Placed]]":
-    import asyncio
-
     from whence.cli.file_moves import gone, settle
-    from whence.cli.watching import look
 
     project_id = (await find_project(app, project)).id
-    snapshot = await asyncio.to_thread(look, wanted.selection)
     settled = await settle(app, project_id, snapshot.found, apply=False)
     kinds = {file.name: settled.kind(file) for file in settled.files}
     left = [
@@ -176,17 +184,20 @@ async def _make_plan(
     return kinds, left
 
 
-def _print_plan(kinds: dict[str, str], left: "list[Placed]") -> None:
+def _print_plan(kinds: dict[str, str], left: "list[Placed]", skipped: "Sequence[Skipped]") -> None:
     from collections import Counter
 
     if wants_json():
         items = [{"source": source, "status": kind} for source, kind in kinds.items()]
+        items += [{"source": str(one.path), "status": "failed", "error": one.reason} for one in skipped]
         print_json({"items": items, "gone": _encode_documents(left), "deleted": 0})
         return
     for source, kind in kinds.items():
         if kind != "unchanged":
             click.echo(f"{kind:<9} {printable(source)}")
-    counts = Counter(kinds.values())
+    for one in skipped:
+        click.echo(f"failed    {printable(str(one.path))}: {one.reason}")
+    counts = Counter([*kinds.values(), *["failed" for _ in skipped]])
     found = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     click.echo(f"{found or 'No files'}; nothing was changed.")
     _print_left(left, " --prune would delete it." if len(left) == 1 else " --prune would delete them.")

@@ -9,7 +9,7 @@ import hashlib
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
@@ -78,12 +78,11 @@ class RemoteFeed:
             raise
         return outcomes
 
-    async def kinds(self) -> dict[str, str]:
+    async def kinds(self, files: Sequence[FoundFile]) -> dict[str, str]:
         """The state of each file: `new`, `changed` or `unchanged`."""
-        snapshot = await asyncio.to_thread(look, self.wanted.selection)
         known = await self._known()
         kinds = {}
-        for file in snapshot.found:
+        for file in files:
             document = known.get(origin_of(file.path))
             is_same = document is not None and document["sha256"] == await _hash_file(file.path)
             kinds[file.name] = "new" if document is None else "unchanged" if is_same else "changed"
