@@ -2,7 +2,7 @@
 
 import pytest
 
-from whence.parse.child.kreuzberg import unescape, without_pictures
+from whence.parse.child.kreuzberg import unescape, without_link_targets, without_pictures
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,17 @@ def test_pictures() -> None:
     assert without_pictures("see ![a heron](data:image/png;base64,AAAA) there") == "see a heron there"
     assert without_pictures("see ![](heron.png) there") == "see  there"
     assert without_pictures("![a](heron.png)") == "![a](heron.png)"
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("The [grey heron](https://e.org/h?x=1) eats.", "The grey heron eats."),
+        ("The ![grey heron](https://e.org/h.png) eats.", "The grey heron eats."),
+        ('See [![the map](map.png)](https://e.org/map "Map") first.', "See the map first."),
+        ("Call `![a](b)` or `[a](b)`.", "Call `![a](b)` or `[a](b)`."),
+        ("It eats fish! [1](#note) And frogs.", "It eats fish! 1 And frogs."),
+    ],
+)
+def test_targets_of_links_and_pictures_go(text: str, read: str) -> None:
+    assert without_link_targets(text) == read

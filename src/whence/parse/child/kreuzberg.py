@@ -17,9 +17,9 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _CODE = re.compile(r"(^ {0,3}```.*?^ {0,3}```|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
 _LIKE_A_HEADER = re.compile(r"\\(#{1,6}(?:\s|\Z))")
 _PICTURE = re.compile(r"!\[([^\]]*)\]\(data:[^)]*\)|!\[\]\([^)]*\)")
-_LINK = re.compile(
-    r"(?<!!)\[((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*+)\]\((?:[^()\s]|\([^()\s]*\))*+(?:\s+\"[^\"]*\")?\)"
-)
+_LINK = r"\[((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*+)\]\((?:[^()\s]|\([^()\s]*\))*+(?:\s+\"[^\"]*\")?\)"
+_TARGETS = re.compile(f"!{_LINK}"), re.compile(f"(?<!!){_LINK}")
+"""Pictures first, because a link may have one as its words."""
 _PASSWORD = ("password", "encrypted")
 _CAUSE = 500
 
@@ -81,9 +81,13 @@ def without_pictures(text: str) -> str:
 
 
 def without_link_targets(text: str) -> str:
-    """Replaces links by their words, because a target inside a sentence disturbs quotes and search. Code is unchanged."""
+    """Replaces links by their words and pictures by their descriptions, because a target inside a sentence disturbs quotes and
+    search. Code is unchanged.
+    """
     parts = _CODE.split(text)
-    return "".join(part if at % 2 else _LINK.sub(r"\1", part) for at, part in enumerate(parts))
+    for targets in _TARGETS:
+        parts[::2] = [targets.sub(r"\1", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _unescape_line(line: str) -> str:
