@@ -18,6 +18,7 @@ from typing import Literal
 from uuid import UUID
 
 import orjson
+import psutil
 import uvloop
 from benchmarks.chunk_api import Served, serving
 from benchmarks.invention import DIMENSIONS, Bench, Vectors, on_a_database, opened
@@ -235,29 +236,49 @@ async def _over_http(bench: Bench, served: Mapping[int, Served], size: int, roun
                 times.append(ended - began)
         await search.aclose()
     http, here, embedding = (statistics.median(times[rounds:]) * 1e3 for times in taken)
-    rates = await _searches_per_second(served, requests)
+    found = await _bursts(served, requests)
     return [
         Result(
             what=f"{label}, one at a time",
             figure=f"{http:.1f} ms; in this process {here:.1f} ms, embedding the question {embedding:.1f} ms of it",
         ),
         *(
-            Result(what=f"{label}, {_CLIENTS} clients, --workers {count}", figure=f"{rate:.0f}/s")
-            for count, rate in rates.items()
+            Result(
+                what=f"{label}, {_CLIENTS} clients, --workers {count}",
+                figure=f"{rate:.0f}/s, {cpu:.1f} ms of CPU each, without the database",
+            )
+            for count, (rate, cpu) in found.items()
         ),
     ]
 
 
-async def _searches_per_second(served: Mapping[int, Served], requests: Sequence[bytes]) -> dict[int, float]:
-    """The median burst of each server, after a first one that does not count."""
+async def _bursts(served: Mapping[int, Served], requests: Sequence[bytes]) -> dict[int, tuple[float, float]]:
+    """Searches per second and milliseconds of CPU of each server: medians of the bursts after a first one.
+
+    The CPU shows whether processes hinder each other, also on a busy machine.
+    """
     clients = {count: await _connected(one.port, count) for count, one in served.items()}
-    rates: dict[int, list[float]] = {count: [] for count in served}
+    bursts: dict[int, list[tuple[float, float]]] = {count: [] for count in served}
     for _ in range(_BURSTS + 1):
         for count, connections in clients.items():
+            used = _cpu(served[count].pid)
             until, asked = time.perf_counter() + _BURST, cycle(requests)
-            done = await asyncio.gather(*(_ask(*connection, asked, until) for connection in connections))
-            rates[count].append(sum(done) / _BURST)
-    return {count: statistics.median(found[1:]) for count, found in rates.items()}
+            done = sum(await asyncio.gather(*(_ask(*connection, asked, until) for connection in connections)))
+            bursts[count].append((done / _BURST, (_cpu(served[count].pid) - used) / done * 1e3))
+    return {
+        count: (statistics.median(rates), statistics.median(cpus))
+        for count, found in bursts.items()
+        for rates, cpus in [zip(*found[1:], strict=True)]
+    }
+
+
+def _cpu(pid: int) -> float:
+    """Seconds of processor time of a server's processes, without the database."""
+    server = psutil.Process(pid)
+    times = [
+        one.cpu_times() for one in [server, *server.children(recursive=True)] if one.name() != "postgres"
+    ]
+    return float(sum(one.user + one.system for one in times))
 
 
 async def _ask(
