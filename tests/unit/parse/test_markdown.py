@@ -31,15 +31,8 @@ def test_pictures() -> None:
     assert without_pictures("![a](heron.png)") == "![a](heron.png)"
 
 
-@pytest.mark.parametrize(
-    ("text", "read"),
-    [
-        ("The [grey heron](https://e.org/h?x=1) eats.", "The grey heron eats."),
-        ("The ![grey heron](https://e.org/h.png) eats.", "The grey heron eats."),
-        ('See [![the map](map.png)](https://e.org/map "Map") first.', "See the map first."),
-        ("Call `![a](b)` or `[a](b)`.", "Call `![a](b)` or `[a](b)`."),
-        ("It eats fish! [1](#note) And frogs.", "It eats fish! 1 And frogs."),
-    ],
-)
-def test_targets_of_links_and_pictures_go(text: str, read: str) -> None:
-    assert without_link_targets(text) == read
+def test_targets_of_links_and_pictures_go() -> None:
+    linked = 'See [![the map](map.png)](https://e.org/map "Map"), ![a heron](h.png) and [its nest](/n?x=1)! [1](#note)'
+    assert without_link_targets(linked) == "See the map, a heron and its nest! 1"
+    code = "Call `![a](b)` or `[a](b)`."
+    assert without_link_targets(code) == code
