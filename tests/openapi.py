@@ -1,17 +1,15 @@
 """The OpenAPI document. FastAPI needs a second to write it, so each test process writes it once, when a test asks for it."""
 
-from functools import cache
 from typing import Any
 
 from fastapi.routing import APIRoute
 
 from whence.settings import Settings
-from whence.web.server import create_app
+from whence.web.server import build_openapi, create_app
 
 
-@cache
 def document() -> dict[str, Any]:
-    return create_app(Settings()).openapi()
+    return build_openapi()
 
 
 def operations() -> list[tuple[str, str]]:

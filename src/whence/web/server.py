@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from itertools import chain
 from pkgutil import iter_modules
@@ -11,6 +11,8 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.middleware.cors import CORSMiddleware
 from pydantic import BaseModel
+from starlette.routing import BaseRoute
+from starlette.types import Lifespan
 
 from whence import __version__
 from whence.api.base import ErrorAnswer
@@ -50,23 +52,11 @@ def create_app(
             async with web.state.meter.flushing(), assistants.running():
                 yield
 
-    web = FastAPI(
-        title="Whence",
-        version=__version__,
-        description=_DESCRIPTION,
-        lifespan=lifespan,
-        separate_input_output_schemas=False,
-        # Swagger's page would load scripts from other sites. /openapi.json is served.
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-    )
+    web = _make_fastapi(lifespan)
     install(web)
     assistants = Assistants(web, allow_writes=settings.mcp_writes == "on")
     web.router.routes.extend(assistants.routes)
-    for module in iter_modules(routes.__path__, f"{routes.__name__}."):
-        # Not `include_router`, which would match every request twice, once for the router and once for the route.
-        web.router.routes.extend(import_module(module.name).router.routes)
+    web.router.routes.extend(_find_routes())
     web.router.default = or_lost(web.router.default)
     # The middleware is outside the framework's layers, because it answers crashes and the fast path bypasses the layers.
     inner = FastPath(web.build_middleware_stack(), web=web)
@@ -82,8 +72,28 @@ def create_app(
         origins=settings.cors_origins,
     )
     web.middleware_stack = _add_cors(requests, settings.cors_origins) if settings.cors_origins else requests
-    web.openapi = lambda: _build_openapi(web)  # type: ignore[method-assign]  # FastAPI's documented way to extend it
+    web.openapi = build_openapi  # type: ignore[method-assign]  # FastAPI's documented way to extend it
     return web
+
+
+def _make_fastapi(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
+    return FastAPI(
+        title="Whence",
+        version=__version__,
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        separate_input_output_schemas=False,
+        # Swagger's page would load scripts from other sites. /openapi.json is served.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+
+
+def _find_routes() -> list[BaseRoute]:
+    """For the router as they are. `include_router` would match every request twice, once for the router and once for the route."""
+    modules = iter_modules(routes.__path__, f"{routes.__name__}.")
+    return [route for module in modules for route in import_module(module.name).router.routes]
 
 
 def local_routes(app: App) -> ASGIApp:
@@ -160,19 +170,21 @@ def entrance(web: FastAPI) -> ASGIApp:
     return web.middleware_stack
 
 
-def _build_openapi(web: FastAPI) -> dict[str, Any]:
-    if web.openapi_schema is None:
-        document = FastAPI.openapi(web)
-        document["components"]["securitySchemes"] = _KEYS
-        _add_schemas(document["components"]["schemas"], ErrorAnswer)
-        for operation in chain.from_iterable(path.values() for path in document["paths"].values()):
-            operation["responses"].pop("422", None)  # bad input is 400 in this API
-            for parameter in operation.get("parameters", ()):
-                parameter["schema"] = _drop_null(parameter["schema"])
-        for unused in ("HTTPValidationError", "ValidationError"):
-            document["components"]["schemas"].pop(unused, None)
-        web.openapi_schema = document
-    return web.openapi_schema
+@cache
+def build_openapi() -> dict[str, Any]:
+    """The document, which takes a second to build and is the same for every application: no setting changes it."""
+    web = _make_fastapi()
+    web.router.routes.extend(_find_routes())
+    document = web.openapi()
+    document["components"]["securitySchemes"] = _KEYS
+    _add_schemas(document["components"]["schemas"], ErrorAnswer)
+    for operation in chain.from_iterable(path.values() for path in document["paths"].values()):
+        operation["responses"].pop("422", None)  # bad input is 400 in this API
+        for parameter in operation.get("parameters", ()):
+            parameter["schema"] = _drop_null(parameter["schema"])
+    for unused in ("HTTPValidationError", "ValidationError"):
+        document["components"]["schemas"].pop(unused, None)
+    return document
 
 
 def _add_schemas(schemas: dict[str, Any], model: type[BaseModel]) -> None:
