@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack
 import psycopg
 import pytest
 from fastapi import FastAPI
-from psycopg.conninfo import make_conninfo
+from tests.emptying import DELETE_ROWS, open_cleaner
 
 from whence.settings import Settings
 from whence.web.server import create_app
@@ -22,12 +22,6 @@ from whence.web.server import create_app
 PATIENCE = 240
 KEPT = {"kb.alembic_version", "kb.embedding_spaces", "queue.procrastinate_workers"}
 """Embedding spaces have the vectors of the reference texts (search/background.py)."""
-TABLES = """
-SELECT format('%I.%I', nspname, relname) FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
-WHERE relkind = 'r' AND nspname IN ('kb', 'queue')
-"""
-WITHOUT_TRIGGERS = "-c session_replication_role=replica"
-"""Rows go in any order, and no foreign key is followed."""
 DOING = "SELECT count(*) FROM queue.procrastinate_jobs WHERE status = 'doing'"
 
 
@@ -69,12 +63,10 @@ class SharedApp:
     async def _delete_rows(self) -> None:
         if self._cleaner is None:
             assert self.settings.database_url is not None
-            dsn = make_conninfo(self.settings.database_url.reveal(), options=WITHOUT_TRIGGERS)
-            conn = await psycopg.AsyncConnection.connect(dsn, autocommit=True)
+            conn = await open_cleaner(self.settings.database_url.reveal(), KEPT)
             self._cleaner = await self._stack.enter_async_context(conn)
-            await _define_deletion(conn)
         await _stop_jobs(self._cleaner)
-        await self._cleaner.execute("SELECT pg_temp.delete_rows()")
+        await self._cleaner.execute(DELETE_ROWS)
 
     async def aclose(self) -> None:
         self._web = None
@@ -85,13 +77,3 @@ async def _stop_jobs(conn: psycopg.AsyncConnection) -> None:
     await conn.execute("DELETE FROM queue.procrastinate_jobs WHERE status = 'todo'")
     while (row := await (await conn.execute(DOING)).fetchone()) and row[0]:  # noqa: ASYNC110 - the queue sets no events
         await asyncio.sleep(0.01)
-
-
-async def _define_deletion(conn: psycopg.AsyncConnection) -> None:
-    """A function keeps the plans of its statements: to plan forty deletions takes longer than to run them."""
-    rows = await (await conn.execute(TABLES)).fetchall()
-    names = sorted({row[0] for row in rows} - KEPT)
-    deletions = "; ".join(f"DELETE FROM {name}" for name in names)
-    await conn.execute(
-        f"CREATE FUNCTION pg_temp.delete_rows() RETURNS void LANGUAGE plpgsql AS $$ BEGIN {deletions}; END $$"
-    )

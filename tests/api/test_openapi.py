@@ -88,21 +88,24 @@ def running(shared_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield url
 
 
+@pytest.fixture(scope="module")
+def session() -> Iterator[requests.Session]:
+    with requests.Session() as opened:
+        opened.trust_env = False  # looking for proxies takes a tenth of the time
+        yield opened
+
+
 # The server runs in this process, and what it draws lots for is not what the examples are made of.
 @pytest.mark.filterwarnings("ignore:Do not use the `random` module")
 @pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=map(" ".join, OPERATIONS))
-def test_every_answer_is_as_declared(method: str, path: str, running: str) -> None:
+def test_every_answer_is_as_declared(method: str, path: str, running: str, session: requests.Session) -> None:
     """What to ask is thought out here, when it is asked: as `parametrize` of schemathesis does it, each test
     process would think out everything before its first test."""
 
     def ask(case: schemathesis.Case[Any]) -> None:
         if len(urlencode(case.query or {}, doseq=True)) > LONGEST_QUERY:
             return  # refused before any operation is known
-        with requests.Session() as session:
-            session.trust_env = False  # looking for proxies takes a tenth of the time
-            case.call_and_validate(
-                base_url=running, session=session, excluded_checks=_loose(case), timeout=120
-            )
+        case.call_and_validate(base_url=running, session=session, excluded_checks=_loose(case), timeout=120)
 
     load_all_checks()
     operation = schema().include(method=method, path=path)

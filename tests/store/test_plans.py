@@ -11,8 +11,8 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
-from tests.api.shared_app import WITHOUT_TRIGGERS
 from tests.conftest import TEMPLATE
+from tests.emptying import WITHOUT_TRIGGERS
 from tests.store.plan_changes import changes
 from tests.store.plan_database import FILL
 from tests.store.plan_reads import reads
