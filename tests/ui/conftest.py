@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from typing import Any
@@ -143,21 +144,37 @@ async def until(page: Page, expression: str, arg: object = None) -> None:
             await asyncio.sleep(0.05)
 
 
+RECTANGLES = """() => {
+    const whole = document.querySelector(".evidence .page").getBoundingClientRect();
+    return [...document.querySelectorAll(".evidence .rect")].map((one) => {
+        const part = one.getBoundingClientRect();
+        const [left, right] = [part.left, part.right].map((x) => (x - whole.left) / whole.width);
+        const [top, bottom] = [part.top, part.bottom].map((y) => (y - whole.top) / whole.height);
+        return [left, bottom, right, top];
+    });
+}"""
+"""All at once, because the page may scroll meanwhile."""
+
+
+async def expect_words_under(page: Page, content: bytes, words: str, *, number: int) -> None:
+    """The evidence's rectangles lie on these words of the PDF. Their places may come after the quote and the picture."""
+    found = ""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE / 1000):
+            while found != words:
+                await asyncio.sleep(0.05)
+                found = await words_under(page, content, number=number)
+    assert found == words
+
+
 async def words_under(page: Page, content: bytes, *, number: int) -> str:
     """The text of the PDF under the evidence's rectangles, by another library than the pages use."""
     sheet = pypdfium2.PdfDocument(BytesIO(content))[number - 1]
     text, (width, height) = sheet.get_textpage(), sheet.get_size()
-    whole = await page.locator(".evidence .page").bounding_box()
-    assert whole
     found = []
-    for rect in await page.locator(".evidence .rect").all():
-        part = await rect.bounding_box()
-        assert part
-        left = (part["x"] - whole["x"]) / whole["width"] * width
-        top = height - (part["y"] - whole["y"]) / whole["height"] * height
-        right = left + part["width"] / whole["width"] * width
-        bottom = top - part["height"] / whole["height"] * height
-        found.append(text.get_text_bounded(left - 1, bottom - 1, right + 1, top + 1).strip())
+    for left, bottom, right, top in await page.evaluate(RECTANGLES):
+        place = (left * width - 1, (1 - bottom) * height - 1, right * width + 1, (1 - top) * height + 1)
+        found.append(text.get_text_bounded(*place).strip())
     return " ".join(found)
 
 

@@ -10,7 +10,7 @@ from playwright.async_api import Page, Route, expect
 from tests.chat_endpoint import event, events, in_words, says
 from tests.files.pdf import pdf
 from tests.loopback import Behaviour, Request, Stream, status
-from tests.ui.conftest import QUESTION, Site, ask, loaded, words_under
+from tests.ui.conftest import QUESTION, Site, ask, expect_words_under, loaded
 
 CITED = "Repairs went over budget because of the storm of 9 February."
 OTHER = "When did the harbour library close its books?"
@@ -282,7 +282,7 @@ async def test_from_a_dropped_pdf_to_the_line_on_its_page(site: Site) -> None:
     await page.wait_for_selector(".turn .actions")
     await page.click(".chip")
     await page.wait_for_selector(".evidence .page img")
-    assert await words_under(page, content, number=1) == line
+    await expect_words_under(page, content, line, number=1)
     await arrivals.locator("[aria-label='Close the list of added documents']").click()
     await expect(arrivals).to_have_count(0)
     await drop(page, "torn.pdf", b"%PDF-1.7\nnothing more")

@@ -15,7 +15,7 @@ from tests.api.conftest import serve_in_thread, usual_settings
 from tests.chat_endpoint import cut, says
 from tests.files.pdf import pdf
 from tests.samples import make_sample
-from tests.ui.conftest import HOSTILE, PAGES, QUESTION, REPORT, Site, ask, loaded, words_under
+from tests.ui.conftest import HOSTILE, PAGES, QUESTION, REPORT, Site, ask, expect_words_under, loaded
 
 from whence.models import DEFAULT_PROJECT_ID
 from whence.store import Store
@@ -40,7 +40,7 @@ async def test_from_a_question_to_the_words_on_the_page(site: Site) -> None:
     await chip.click()
     await expect(quote).to_have_count(0)
     await page.wait_for_selector(".evidence .page img")
-    assert await words_under(page, pdf(REPORT), number=2) == CITED
+    await expect_words_under(page, pdf(REPORT), CITED, number=2)
     await expect(page.locator(".evidence")).to_contain_text("page 2")
     await expect(page.locator(".sentence")).to_have_class(re.compile("verbatim"))
     address = page.url
@@ -356,7 +356,7 @@ async def test_search_with_both_scores(site: Site) -> None:
     await page.wait_for_selector(".evidence .rect")
     await expect(page.locator(".evidence header")).to_contain_text("page 2")
     await page.wait_for_selector(".evidence .page img")
-    assert await words_under(page, pdf(REPORT), number=2) == CITED
+    await expect_words_under(page, pdf(REPORT), CITED, number=2)
     await page.click("text=Open the document")
     await expect(page.locator("[data-page='2'] .rect")).to_be_in_viewport()
     await page.go_back()

@@ -8,7 +8,7 @@ import psycopg
 from playwright.async_api import expect
 from tests.chat_endpoint import says
 from tests.files.pdf import pdf, placed_pdf
-from tests.ui.conftest import HOSTILE, PAGES, Site, ask, loaded, until, words_under
+from tests.ui.conftest import HOSTILE, PAGES, Site, ask, expect_words_under, loaded, until
 
 LEFT = ["The left column tells of the", "harbour and its old wharf."]
 RIGHT = ["The right column has prices", "of apples and of pears."]
@@ -40,7 +40,7 @@ async def test_the_arrow_keys_step_through_the_words_of_two_columns(site: Site) 
         await expect(step).to_contain_text(place)
         await expect(page.locator(".evidence blockquote")).to_contain_text(words.split()[1])
         await page.wait_for_selector(picture)
-        assert await words_under(page, COLUMNS, number=1) == words
+        await expect_words_under(page, COLUMNS, words, number=1)
     site.data("DELETE", f"/documents/{ident}")
 
 
