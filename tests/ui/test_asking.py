@@ -231,8 +231,10 @@ async def test_escape_closes_the_panes_of_objects_and_jobs(site: Site) -> None:
         opener = page.locator(".rows-row a").first
         await opener.click()
         await expect(panel.locator("h2")).to_be_visible()
+        await expect(page.locator(".rows-row.on")).to_have_count(1)
         await page.keyboard.press("Escape")
         await expect(panel).to_have_count(0)
+        await expect(page.locator(".rows-row.on")).to_have_count(0)
         await expect(page).to_have_url(site.url + closed)
         await expect(opener).to_be_focused()
     # First the evidence, then the object; a box is only left.

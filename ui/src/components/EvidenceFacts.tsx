@@ -1,8 +1,11 @@
 import { href } from "../state/router";
 import type { Found } from "../state/source";
 import type { Span } from "../state/spans";
-import { fileType } from "../text/format";
+import { count, fileType } from "../text/format";
 import { unwrapped } from "../text/matches";
+
+/** Objects of a chunk that are named. */
+const NAMED = 4;
 
 /** The quote and what is known about it: support, chunk, version, schema, objects. */
 export function EvidenceFacts({ span, found }: { span: Span; found: Found }) {
@@ -28,11 +31,12 @@ export function EvidenceFacts({ span, found }: { span: Span; found: Found }) {
         {schema && <Fact name="schema">{schema}</Fact>}
         {objects.length > 0 && (
           <Fact name="objects">
-            {objects.slice(0, 4).map((one) => (
+            {objects.slice(0, NAMED).map((one) => (
               <a key={one.id} href={href(`/o/${one.id}`)}>
                 {one.name}
               </a>
             ))}
+            {objects.length > NAMED && ` and ${count(objects.length - NAMED, "other")}`}
           </Fact>
         )}
       </dl>

@@ -22,6 +22,8 @@ export function Rows<T>(props: {
   away: Away;
   row: (item: T) => ComponentChildren;
   keyOf: (item: T) => string;
+  /** Whether the pane beside the table shows the item. */
+  isShown?: (item: T) => boolean;
   /** What a click on a row does, beside its links and buttons. */
   pick?: (item: T) => void;
 }) {
@@ -61,7 +63,7 @@ export function Rows<T>(props: {
                 key={item ? props.keyOf(item) : index}
                 role="row"
                 aria-rowindex={index + 2}
-                class="rows-row"
+                class={`rows-row${item && props.isShown?.(item) ? " on" : ""}`}
                 style={{ top: `${index * height}px`, height: `${height}px` }}
                 onClick={(event) => {
                   if (item && !(event.target as Element).closest("a, button")) props.pick?.(item);

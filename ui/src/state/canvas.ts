@@ -78,19 +78,22 @@ export function useCanvas(given: Drawn): RefObject<HTMLDivElement | null> {
     sigma.setSetting("nodeReducer", (id, data) =>
       !near ? data : near.has(id) ? { ...data, forceLabel: true } : { ...data, color: faint, label: "" },
     );
+    sigma.setSetting("edgeReducer", (edge, data) =>
+      !near || graph.hasExtremity(edge, selected) ? data : { ...data, color: faint },
+    );
     bringIntoView(sigma, selected);
   }, [selected, nodes, edges, isDark]);
   return ref;
 }
 
 function open(graph: Graph, element: HTMLElement, latest: RefObject<Drawn>): Sigma {
-  const { color, borderTopColor } = getComputedStyle(element); // sigma cannot read custom properties
+  const { color, outlineColor } = getComputedStyle(element); // sigma cannot read custom properties
   const ground = getComputedStyle(document.documentElement).backgroundColor;
   const labelled: Labelled[] = [];
   let layer: CanvasRenderingContext2D | null = null;
   const sigma = new Sigma(graph, element, {
     labelColor: { color },
-    defaultEdgeColor: borderTopColor,
+    defaultEdgeColor: outlineColor,
     labelSize: LABEL,
     labelDensity: 0.6,
     labelRenderedSizeThreshold: 4,
@@ -120,7 +123,9 @@ function open(graph: Graph, element: HTMLElement, latest: RefObject<Drawn>): Sig
   return sigma;
 }
 
+/** Not before the nodes have their places: the camera would follow one that still moves. */
 function bringIntoView(sigma: Sigma, id: string | null): void {
+  if (sigma.getContainer().ariaBusy === "true") return;
   const at = id ? sigma.getNodeDisplayData(id) : undefined;
   if (!at) return;
   const { x, y } = sigma.framedGraphToViewport(at);

@@ -4,7 +4,7 @@ import type { Document } from "../../api/client";
 import { Rows } from "../../components/Rows";
 import { Empty, NoMatch, unfiltered } from "../../components/States";
 import { useDocuments } from "../../state/documents";
-import { ofDocument, show, useNeighbours } from "../../state/evidence";
+import { ofDocument, show, shown, useNeighbours } from "../../state/evidence";
 import { query, setQuery } from "../../state/router";
 import { count } from "../../text/format";
 import { AddDialog } from "./AddDialog";
@@ -52,6 +52,7 @@ export default function Documents() {
         columns="minmax(0, 1fr) 4.5rem 5rem 8.5rem 4.5rem 8.5rem 9.5rem"
         narrow="minmax(0, 1fr) 6.5rem 5rem"
         keyOf={(one) => one.id}
+        isShown={(one) => one.id === shown.value?.documentId}
         pick={preview}
         away={unfiltered([...FILTERS, "sort"])}
         empty={

@@ -31,7 +31,7 @@ export default function GraphPage({ id }: { id?: string }) {
       </div>
       <section class="graph-main" aria-label="Graph">
         {view === "issues" && <Issues />}
-        {view === "table" && <Table turn={shows} />}
+        {view === "table" && <Table turn={shows} id={id ?? null} />}
         {view === "picture" && (
           <Show of={found} lines={12} empty={(whole) => whole.nodes.length === 0 && <Nothing />}>
             {(whole) => <Picture whole={whole} id={id ?? null} />}
@@ -124,7 +124,7 @@ const FILTERS = ["q", "type"];
 const HEADS = [{ name: "Name" }, { name: "Type" }, { name: "Properties", class: "wide" }];
 
 /** Reads its rows again when `turn` changes. */
-function Table({ turn }: { turn: number }) {
+function Table({ turn, id }: { turn: number; id: string | null }) {
   const list = useObjects(turn);
   return (
     <Rows
@@ -134,6 +134,7 @@ function Table({ turn }: { turn: number }) {
       columns="minmax(0, 1fr) 8.75rem minmax(0, 1.4fr)"
       narrow="minmax(0, 1fr) 7.5rem"
       keyOf={(one) => one.id}
+      isShown={(one) => one.id === id}
       away={unfiltered(FILTERS)}
       empty={<Nothing />}
       row={(one) => (

@@ -71,6 +71,7 @@ export default function Jobs() {
           heads={HEADS}
           columns="minmax(0, 1fr) 6rem 10.5rem 8.5rem 6rem"
           keyOf={(one) => one.id}
+          isShown={(one) => one.id === id}
           away={unfiltered(FILTERS)}
           empty={
             FILTERS.some((one) => query.value.get(one)) ? <NoMatch what="job" names={FILTERS} /> : <Nothing />
