@@ -97,7 +97,7 @@ function Head({ name, class: of, sort }: { name: string; class?: string; sort?: 
         onClick={() => setQuery({ sort: way === "ascending" ? `-${sort}` : way ? null : sort })}
       >
         {name}
-        <span aria-hidden="true">{way ? (way === "ascending" ? " ↑" : " ↓") : ""}</span>
+        {way && <span aria-hidden="true">{way === "ascending" ? "↑" : "↓"}</span>}
       </button>
     </div>
   );

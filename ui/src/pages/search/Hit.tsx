@@ -4,6 +4,9 @@ import { Points } from "../../text/points";
 
 type Hit = Schemas["HitModel"];
 
+/** Characters before the first matched word. */
+const LEAD = 100;
+
 /** A hit; `page` is that of its best sentence, `best` the highest score by words, which has no upper end of its own. */
 export function HitCard(props: { hit: Hit; page: number | null; best: number; open: () => void }) {
   const { hit, page, best, open } = props;
@@ -39,17 +42,24 @@ export function HitCard(props: { hit: Hit; page: number | null; best: number; op
   );
 }
 
-/** The chunk from a little before its first matched word. */
+/** The chunk from a word a little before its first matched one. */
 function Excerpt({ hit }: { hit: Hit }) {
-  const skip = Math.max(0, Math.min(...hit.highlights.map((one) => one.start)) - 100);
-  const from = Number.isFinite(skip) ? skip : 0;
+  const points = new Points(hit.chunk.content);
+  const from = wordFrom(points, Math.min(...hit.highlights.map((one) => one.start)));
   const spans = hit.highlights.map((one) => ({ start: one.start - from, end: one.end - from }));
   return (
     <>
       {from > 0 && "… "}
-      <Marked text={new Points(hit.chunk.content).slice(from)} spans={spans} />
+      <Marked text={points.slice(from)} spans={spans} />
     </>
   );
+}
+
+/** Where a word begins about 100 characters before a place; 0 near the beginning, and without a place. */
+function wordFrom(points: Points, place: number): number {
+  if (!Number.isFinite(place) || place <= LEAD) return 0;
+  const lead = points.slice(place - LEAD, place);
+  return place - LEAD + [...lead.slice(0, lead.search(/\s/) + 1)].length;
 }
 
 function Bar({ name, score, best = 1 }: { name: string; score: number | null; best?: number }) {
