@@ -1,9 +1,9 @@
-"""Answers with tables and other scripts, hits far apart in a long document."""
+"""Answers with tables and other scripts, hits far apart in a long document, the fields of requests, the size of the first load."""
 
-from playwright.async_api import expect
+from playwright.async_api import Response, expect
 from tests.chat_endpoint import says
 from tests.files.pdf import pdf
-from tests.ui.conftest import PAGES, Site, ask
+from tests.ui.conftest import PAGES, Site, ask, loaded
 
 TABLE = """Spending [1]:
 
@@ -77,3 +77,14 @@ async def test_the_reference_shows_the_fields_of_requests_and_answers(site: Site
     await route.locator("summary", has_text="HistoryTurn").click()
     role = route.locator("tr", has=page.get_by_text("role", exact=True)).first
     await expect(role).to_contain_text('"user"')
+
+
+async def test_the_first_load_has_at_most_150_kilobytes_of_script(site: Site) -> None:
+    page = await site.open("/healthz")
+    scripts: list[Response] = []
+    page.on("response", lambda one: scripts.append(one) if one.url.endswith(".js") else None)
+    await page.goto(site.url)
+    await loaded(page)
+    sizes = [(await one.request.sizes())["responseBodySize"] for one in scripts]
+    assert len(sizes) > 1
+    assert sum(sizes) <= 150_000
