@@ -21,7 +21,7 @@ async def read_both(client: httpx.AsyncClient, model: ChatEndpoint, *texts: str,
     """Reads the texts as documents. The model speaks only of the first."""
     await put_schema(client, DEFAULT_PROJECT_ID, [], Thing={})
     model.default = replies(lambda _, known: {"objects": [] if known else [{"type": "Thing", **said}]})
-    documents = [await ingest_parts(client, text) for text in texts]
+    documents = [await ingest_parts(client, text, name=f"{n}.md") for n, text in enumerate(texts)]
     for document_id in documents:
         await extract(client, document_id)
     return documents
@@ -147,6 +147,14 @@ HERON = {"name": "Heron", "memory": "64 GB"}
         (HERON, "Heron used to have 64 GB of memory.", False),
         (HERON, "Heron, a server in Bonn, has 64 GB of memory.", True),
         (HERON, "Heron comes with 64 GB RAM.", True),
+        (HERON, "Heron 2 has 64 GB of memory.", False),
+        (HERON, "Heron-X has 64 GB of memory.", False),
+        (HERON, "Heron's backup has 64 GB of memory.", False),
+        (HERON, "Heron's memory has 64 GB.", True),
+        (HERON, "Kestrel, unlike Heron, has 64 GB of memory.", False),
+        (HERON, "False: Heron has 64 GB of memory.", False),
+        (YORK, "York had 210,000 inhabitants in 1950.", False),
+        (YORK, "The Duke of York has 210,000 inhabitants.", False),
     ],
 )
 async def test_a_value_in_another_sentence_is_confirmed_only_if_it_states_the_same(
@@ -168,8 +176,44 @@ async def test_a_value_in_another_sentence_is_confirmed_only_if_it_states_the_sa
     assert (name in dict(rows(dsn, CONFIRMED))) is is_confirmed
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "is_named"),
+    [
+        ("York", "New York is large.", False),
+        ("York", "The Duke of York came.", False),
+        ("York", "Most of York slept.", True),
+        ("Heron", "The Heron 2 is new.", False),
+        ("Heron", "The Heron-X is new.", False),
+        ("Heron", "In 2019 Heron 55 kW were free.", True),
+        ("東京", "東京大学は大きい。", False),
+        ("東京", "東京は大きい。", True),
+    ],
+)
 async def test_a_name_inside_a_longer_name_is_no_source(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str, name: str, text: str, *, is_named: bool
+) -> None:
+    await read_both(by_hand, model, f"{name} is old.", text, name=name)
+    assert rows(dsn, CONFIRMED) == ([("name", name)] if is_named else [])
+
+
+@pytest.mark.parametrize("before", ["", "A copy.\n\n"])
+async def test_a_copy_keeps_values_that_have_no_quote(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str, before: str
+) -> None:
+    text, said = "Heron went live. It is in use.", {"active": True, "state": "productive"}
+    first, _ = await read_both(by_hand, model, text, f"{before}{text}", name="Heron", **said)
+    assert dict(rows(dsn, CONFIRMED)) == {"name": "Heron", "active": None, "state": None}
+    impact = data_of(await by_hand.get(f"{DOCUMENTS}/{first}/deletion-impact"))
+    assert (impact["objects"], impact["graph"]["properties"]) == (0, [])
+    data_of(await by_hand.delete(f"{DOCUMENTS}/{first}"))
+    assert graph(dsn) == {"Thing Heron": said}
+    require_sound(dsn)
+
+
+async def test_a_part_of_the_text_keeps_no_value_without_a_quote(
     by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
 ) -> None:
-    await read_both(by_hand, model, "York is old.", "New York is large.", name="York")
-    assert rows(dsn, CONFIRMED) == []
+    await read_both(
+        by_hand, model, "Heron went live. It is in use.", "Heron went live.", name="Heron", active=True
+    )
+    assert dict(rows(dsn, CONFIRMED)) == {"name": "Heron"}

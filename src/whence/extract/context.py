@@ -123,6 +123,8 @@ class KnownClaim:
     """Text of the other chunk."""
     start: int
     end: int
+    is_quoted: bool = True
+    """Otherwise the place is the whole chunk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

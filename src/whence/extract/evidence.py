@@ -98,7 +98,11 @@ class ChunkEvidence:
         is_named = span and (is_distinctive(known.name) or known.name in (span.quote, fold(known.name)))
         if span and is_named:
             return span
-        named = (each for each in self.claims if each.object_id == known.id and each.property_name == "name")
+        named = (
+            each
+            for each in self.claims
+            if each.is_quoted and (each.object_id, each.property_name) == (known.id, "name")
+        )
         return next(filter(None, (self._repeating(each, each.quote) for each in named)), None)
 
     def states(self, value: Any, *, of: str) -> bool:
@@ -112,12 +116,7 @@ class ChunkEvidence:
         that states it alike, and `is_named`, that the chunk names it. For three content words, the sentence only has to be
         possibly about the object. A common word is no evidence, and neither is a sentence that denies the value.
         """
-        own = [
-            each
-            for each in self.claims
-            if (each.object_id, each.property_name) == (known.id, name)
-            and (same(each.value, value) or is_among(value, each.value))
-        ]
+        own = [each for each in self.claims if each.is_quoted and _claims(each, known, name, value)]
         repeated = next(filter(None, (self._repeating(each, known.name) for each in own)), None)
         if repeated:
             return repeated
@@ -133,6 +132,11 @@ class ChunkEvidence:
             return None
         start, end = min(span.start for span in spans), max(span.end for span in spans)
         return self._primary.span(start, end) if end - start <= MAX_QUOTE else spans[0]
+
+    def repeats_chunk(self, value: Any, known: KnownObject, name: str) -> bool:
+        """Whether the chunk repeats all that another one says from the object's name on, and claims the value from without a quote."""
+        unquoted = (each for each in self.claims if not each.is_quoted and _claims(each, known, name, value))
+        return any(self._verbatim(_rest_from(each.text, known.name)) for each in unquoted)
 
     def _repeating(self, claim: KnownClaim, of: str) -> FoundQuote | None:
         """The quote of the claim where the chunk repeats the words from the object's name to it, or the same sentence about the object."""
@@ -369,6 +373,11 @@ class ChunkEvidence:
         return [(each, _ground_values(each)) for each in self._shown]
 
 
+def _claims(claim: KnownClaim, known: KnownObject, name: str, value: Any) -> bool:
+    is_same = same(claim.value, value) or is_among(value, claim.value)
+    return is_same and (claim.object_id, claim.property_name) == (known.id, name)
+
+
 def _said(claim: KnownClaim) -> str:
     """The sentence of the other chunk that states the value."""
     return _sentence(claim.text, claim.start, claim.end)
@@ -385,6 +394,13 @@ def _sentences_from(text: str, name: str, start: int, end: int) -> str | None:
     low, high = sentences.around(start, end)
     named = [at for at, _ in SearchableText(text).places(name) if at < high]
     return text[slice(*sentences.around(min(low, named[-1]), high))] if named else None
+
+
+@lru_cache(maxsize=1024)
+def _rest_from(text: str, name: str) -> str:
+    """The text from the sentence that first names the object."""
+    named = SearchableText(text).places(name)
+    return text[Sentences(text).around(*named[0])[0] :].strip() if named else text.strip()
 
 
 @lru_cache(maxsize=1024)  # a list has many elements from one sentence

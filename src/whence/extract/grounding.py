@@ -18,7 +18,7 @@ from whence.text.aliases import name_places
 from whence.text.cjk import UNSPACED
 from whence.text.dates import dates_in, read_date
 from whence.text.names import fold, name_key
-from whence.text.numbers import Figure, figures, places_of
+from whence.text.numbers import UNIT, Figure, figures, places_of
 
 MAX_QUOTE = 500
 """Maximum characters from the first to the last item of a list. Beyond that, only the first item is quoted."""
@@ -41,6 +41,12 @@ _DASHES = frozenset("-\u2212\u2013")
 _SIGNED = re.compile(r"(?:\A|[\s(\[{|:=<>~\"'\u201c\u201e,;])[-\u2212\u2013]\Z")
 _CODED = re.compile(r"(?<![\w-])[^\W\d_][\w-]*[-\u2212\u2013]\Z")
 _LONGEST_CODE = 40
+
+_NAME_NUMBER = re.compile(r" \d{1,3}(?![\w,]|\.\d{3})")
+"""A number behind a name that is part of it; not a year or quantity."""
+_HYPHEN = re.compile(r"\w[-\u2010\u2011](?:\d|[^\W\d_a-z\u00df-\u00ff])")
+_HIRAGANA = re.compile("[\u3041-\u309f]")
+_ONE_SCRIPT = re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff]{2}|[\u30a1-\u30fa\u30fc]{2}")
 
 Fits = Callable[[int, int], bool]
 """A function of start and end that decides whether a place counts."""
@@ -93,8 +99,14 @@ class SearchableText:
         return self._all_places(name)
 
     def is_whole_name(self, start: int, end: int) -> bool:
-        """Whether the place is no part of a longer name: "York" in "New York"."""
-        return not any(low < start < high or low < end < high for low, high in self._names)
+        """Whether the place is no part of a longer name: "York" in "New York", "Heron" in "Heron 2" and "Heron-X"."""
+        number = _NAME_NUMBER.match(self.text, end)
+        return (
+            not any(low < start < high or low < end < high for low, high in self._names)
+            and not (number and not UNIT.match(self.text, number.end()))
+            and not _is_inside_word(self.text, start)
+            and not _is_inside_word(self.text, end)
+        )
 
     @cached_property
     def _names(self) -> list[tuple[int, int]]:
@@ -240,6 +252,12 @@ def _is_behind_dash(text: str, at: int) -> bool:
         return False
     before = text[max(0, at - _LONGEST_CODE) : at]
     return bool(_SIGNED.search(before) or _CODED.search(before))
+
+
+def _is_inside_word(text: str, at: int) -> bool:
+    """Whether a hyphen joins another capitalised word or a number there, or, in Japanese, a character of the same script."""
+    hyphens = (_HYPHEN.match(text, start) for start in (at - 1, at - 2) if start >= 0)
+    return any(hyphens) or bool(at and _ONE_SCRIPT.match(text, at - 1) and _HIRAGANA.search(text))
 
 
 def _joined(text: str, at: int) -> bool:

@@ -200,13 +200,13 @@ def _confirm(
         places = [
             (item, evidence.confirming(item, known, name, is_named=named is not None)) for item in items
         ]
-        stated = [item for item, span in places if span]
+        stated = [item for item, span in places if span or evidence.repeats_chunk(item, known, name)]
         if stated and (len(stated) == len(items) or accumulates(kind, name)):
             found[name] = FoundValue(
                 value=stated if isinstance(value, list) else value,
                 elements=elements_of(stated, evidence, known.name) if isinstance(value, list) else (),
                 is_confirmed=True,
-                **place_of(next(span for _, span in places if span)),
+                **place_of(next((span for _, span in places if span), None)),
             )
     return found
 

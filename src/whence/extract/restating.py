@@ -1,8 +1,9 @@
 """Decides whether a sentence states a known value in the same way as the sentence from which it was claimed. Pure.
 
 The sentence names the object, or has a word of the other sentence or of the property's name beside the value; a bare number needs such
-a word in any case. Words before the object's name must not change the subject ("a rival of York") or the truth ("It is a myth
-that York ..."). docs/benchmarks.md has the measurement.
+a word in any case. Words around the object's name must not change the subject ("a rival of York", "York's rival", "Hull, unlike
+York, ...") or the truth ("It is a myth that York ...", "False: York ..."), nor may the year of a quantity be another one.
+docs/benchmarks.md has the measurement.
 """
 
 import re
@@ -17,6 +18,11 @@ from whence.text.word_lists import word_list
 
 _SAID = re.compile(r"\w,?\s+(?:that|whether|dass|ob|che|dat)\b", re.IGNORECASE)
 _HEAD = re.compile(r"(\w+)\s+(?:of|von|van|de|du|di)\s+(?:(?:the|an?)\s+)?\Z", re.IGNORECASE)
+_OWNED = re.compile(r"['\u2019]s?\s+(\w+(?:\s\w+)?)")
+_INTRODUCED = re.compile(r"\W*(\w+)\s?:\s")
+_ASIDE = re.compile(r"[^\W\d_a-z]\w*,\s[^\W\d_A-Z]\w*\s[^,]*\Z")
+"""Before a name between commas: another name, and the word that begins the aside."""
+_YEAR = re.compile(r"\b(?:1\d|20)\d\d\b(?![.,]?\d)")
 _NUMBER = re.compile(r"[\d.,\s]+")
 _CASED = re.compile(r"(?<=[a-z])(?=[A-Z])|_")
 _FORMS = frozenset(word_list("english", "legal_forms"))
@@ -45,8 +51,7 @@ def is_restated(
     known = _keys(said.sentences) | _keys(said.labels)
     own = [value, *names]
     first = min(own)[0]
-    head = _HEAD.search(sentence, 0, first)
-    if _SAID.search(sentence, 0, first) or (head and not _keys(head[1]) <= known):
+    if _is_turned(sentence, first, names, known) or _is_of_another_year(sentence, value, said.sentences):
         return False
     near = _segment(_content(sentence), value)
     if names and not _is_joined(sentence, value, names, near=near, known=known, said=said.sentences):
@@ -58,6 +63,29 @@ def is_restated(
     has_no_more = bool(before) and before <= inside
     is_telling = bool(names) and not _NUMBER.fullmatch(sentence, *value)
     return is_long or is_telling or is_shared or has_no_more or all(_is_in(each, own) for each in near)
+
+
+def _is_turned(sentence: str, first: int, names: Sequence[Place], known: set[str]) -> bool:
+    """Whether unknown words before the first place, or around a name, change the subject or the truth of the sentence."""
+    introduced = _INTRODUCED.match(sentence, 0, first)
+    others = (
+        _HEAD.search(sentence, 0, first),
+        introduced,
+        *(_OWNED.match(sentence, end) for _, end in names),
+    )
+    return (
+        _SAID.search(sentence, 0, first) is not None
+        or any(other and not _keys(other[1]) <= known for other in others)
+        or any(sentence.startswith(",", end) and _ASIDE.search(sentence, 0, start) for start, end in names)
+    )
+
+
+def _is_of_another_year(sentence: str, value: Place, said: str) -> bool:
+    """Whether a quantity has a year beside it that the known sentence does not have. A date has years of its own."""
+    start, end = value
+    inside, beside = sentence[start:end], f"{sentence[:start]} {sentence[end:]}"
+    is_quantity = any(map(str.isdigit, inside)) and not _YEAR.search(inside)
+    return is_quantity and not set(_YEAR.findall(said)).issuperset(_YEAR.findall(beside))
 
 
 def _is_joined(

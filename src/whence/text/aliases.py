@@ -33,6 +33,7 @@ _BRACKETED = r"\s{0,3},?\s{0,3}\((?P<inside>[^()]{2,60})\)"
 _CALLED = re.compile(r"(?:\bthe\s+[\"“„‘']|[\"“„‘']the\s+)([A-Z][^\"“”‘’']{1,39})[\"”’']")
 _STANDS_FOR = r"(?:\s*\(|,?\s+(?:is\s+)?(?:short|stands|stood|an\s+abbreviation)\s+(?:for|of)\s+)(?:the\s+)?"
 _CONTINUED = re.compile(rf"\s(?:of|for)\s(?:the\s)?{_WORD.pattern}")
+_LINK = re.compile(r"\s(?:of|de|di|du|von|van)\s(?:the\s)?")
 _YEAR = re.compile(r"\d{4}")
 _LINE = re.compile(r"[^\n]+")
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+|\n\s*\n")
@@ -252,9 +253,11 @@ def capitalised(text: str) -> Iterator[_Run]:
 def name_places(text: str) -> list[tuple[int, int]]:
     """The places of capitalised words side by side in a line.
 
-    A function word at their start belongs to no name, and a number or legal form at their end to no other name.
+    A function word at their start belongs to no name, and a number or legal form at their end to no other name. "Duke of York" is one name
+    unless it begins a sentence, where any word has a capital.
     """
-    found = []
+    found: list[tuple[int, int]] = []
+    head: tuple[int, int] | None = None
     for line in _LINE.finditer(text):
         for run in capitalised(line[0]):
             words = list(_WORD.finditer(line[0], run.start, run.end))
@@ -262,7 +265,11 @@ def name_places(text: str) -> list[tuple[int, int]]:
                 del words[0]
             while len(words) > 1 and (words[-1][0][0].isdigit() or words[-1][0].lower() in _FORMS):
                 del words[-1]
-            found.append((line.start() + words[0].start(), line.start() + words[-1].end()))
+            place = line.start() + words[0].start(), line.start() + words[-1].end()
+            if head and _LINK.fullmatch(text, head[1], place[0]) and not _starts_sentence(text, head[0]):
+                place = head[0], place[1]
+            found.append(place)
+            head = place
     return found
 
 

@@ -42,13 +42,16 @@ WHERE r.project_id = %(project_id)s AND r.source_id = ANY(%(ids)s::uuid[]) AND r
 LIMIT %(limit)s
 """
 _MOST_CLAIMS = 500
+# Without a quote, a claim may come from any sentence up to the end of its chunk.
 QUOTED_AGAIN: LiteralString = """
-SELECT p.object_id, p.property_name, p.value, p.quote, c.text, p.start_offset, p.end_offset
+SELECT p.object_id, p.property_name, p.value, coalesce(p.quote, b.text), c.text, coalesce(p.start_offset, 0),
+       coalesce(p.end_offset, length(c.text)), p.quote IS NOT NULL
 FROM kb.object_provenance p
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
-WHERE p.project_id = %(project_id)s AND p.object_id = ANY(%(ids)s::uuid[]) AND p.chunk_id <> %(chunk_id)s
-  AND p.is_grounded AND p.start_offset IS NOT NULL
-  AND position(regexp_replace(lower(p.quote), '\\s+', ' ', 'g') IN regexp_replace(lower(%(text)s), '\\s+', ' ', 'g')) > 0
+CROSS JOIN LATERAL (SELECT btrim(c.text, E' \\n\\r\\t') AS text) b
+WHERE p.project_id = %(project_id)s AND p.object_id = ANY(%(ids)s::uuid[]) AND p.chunk_id <> %(chunk_id)s AND p.is_grounded
+  AND position(regexp_replace(lower(coalesce(p.quote, right(b.text, 10))), '\\s+', ' ', 'g')
+               IN regexp_replace(lower(%(text)s), '\\s+', ' ', 'g')) > 0
 LIMIT %(limit)s
 """
 
@@ -79,8 +82,8 @@ class KnownClaims(Statements):
     async def quoted_again(
         self, project_id: UUID, chunk_id: UUID, text: str, ids: Collection[UUID]
     ) -> list[Row]:
-        """Claims of other chunks about the objects, if `text` contains their quotes: object, property, value, quote, chunk's text,
-        place.
+        """Claims of other chunks about the objects, if `text` contains their quotes or, without a quote, the ends of their
+        chunks: object, property, value, quote, chunk's text, place, and whether it has a quote.
         """
         params = {"project_id": project_id, "chunk_id": chunk_id, "text": text, "ids": uuids(ids)}
         return await self._queries.all(QUOTED_AGAIN, params | {"limit": _MOST_CLAIMS})
