@@ -226,6 +226,9 @@ async def test_an_object_is_traced_and_corrected_by_its_alias(
     nothing = hosted.refused("objects", "restore", "gw", code=1)
     assert nothing == "There is no correction of 'gw' to undo"
     assert hosted.refused("objects", "restore", "nobody", code=1) == "There is no object named 'nobody'"
+    hosted.run("objects", "reject", "GW")
+    assert hosted.json("objects", "restore", "gw")[0]["object_name"] == "Gateway"
+    assert hosted.run("trace", "GW").stdout.startswith(f"Component Gateway  {told.gateway}")
     await say(store, told.chunks[3], thing("GW", "Component"))
     assert hosted.run("trace", "GW").stdout.startswith("Component GW")  # the name goes before an alias
 

@@ -80,6 +80,20 @@ async def test_the_full_name_is_accepted_for_an_alias_in_the_chunk_with_the_alia
     require_sound(dsn)
 
 
+async def test_a_rejected_object_is_found_and_restored_by_its_alias(
+    by_hand: httpx.AsyncClient, asean: dict[str, Any]
+) -> None:
+    rejected = data_of(await by_hand.delete(f"{OBJECTS}/{asean['id']}"))
+    assert await named(by_hand, "asean") == []
+    path = f"{PROJECTS}/{DEFAULT_PROJECT_ID}/curations"
+    assert data_of(await by_hand.get(path, params={"name": "nobody"}))["items"] == []
+    for name in ("asean", NAME.upper()):
+        (found,) = data_of(await by_hand.get(path, params={"name": name}))["items"]
+        assert found["id"] == rejected["id"]
+    data_of(await by_hand.post(f"/api/v1/curations/{rejected['id']}/undo"))
+    assert [one["id"] for one in await named(by_hand, "asean")] == [asean["id"]]
+
+
 async def test_an_alias_is_found_by_lists_exports_and_chat(
     by_hand: httpx.AsyncClient, model: ChatEndpoint, asean: dict[str, Any]
 ) -> None:

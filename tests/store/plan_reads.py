@@ -295,6 +295,9 @@ def graph_reads() -> dict[str, Read]:
         ),
         "no such correction": lambda s, _rows: absent(s.graph.curations.get(uuid4())),
         "corrections": lambda s, rows: s.graph.curations.page(rows[0][2], limit=20, offset=0),
+        "corrections of a name": lambda s, rows: s.graph.curations.page(
+            rows[0][2], name="Harbour 1", limit=20, offset=0
+        ),
         "corrections of an object": lambda s, rows: s.graph.curations.page(
             rows[0][2], object_id=UUID(rows[0][0]), limit=20, offset=0
         ),

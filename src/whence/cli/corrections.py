@@ -132,8 +132,8 @@ async def _find_correction(api: Api, project: str, which: str) -> UUID:
         return UUID(which)
     except ValueError:
         path = f"{await api.project_path(project)}/curations"
-    entries, _ = await api.page(path, CurationModel, limit=_ALL)
-    entries = [entry for entry in entries if name_key(entry.object_name) == name_key(which)]
+    entries, _ = await api.page(path, CurationModel, limit=_ALL, name=which)
+    entries = [entry for entry in entries if name_key(entry.object_name) == name_key(which)] or entries
     if not entries:
         path = f"{await api.object_path(project, which)}/curations"
         entries, _ = await api.page(path, CurationModel, limit=_ALL)

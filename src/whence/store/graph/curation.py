@@ -18,7 +18,7 @@ from uuid import UUID
 from whence.errors import ClaimNotFound, Conflict, CurationNotFound, ObjectNotFound, RelationshipNotFound
 from whence.models import ObjectKey, Word, new_id, now
 from whence.store import grounds
-from whence.store.graph import claims, rejected_claims, removal
+from whence.store.graph import aliases, claims, rejected_claims, removal
 from whence.store.graph.claim_moves import hide, members, settle, show, want_groups
 from whence.store.graph.locks import (
     Changed,
@@ -33,6 +33,7 @@ from whence.store.graph.names import NAME, name_silent, name_unnamed
 from whence.store.graph.objects import Objects
 from whence.store.graph.set_values import corrected_keys_of, is_replaced, keys_of
 from whence.store.pool import PagedQuery, Params, Queries, Statements, reader, records, uuids
+from whence.text.names import name_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +86,11 @@ SELECT {_COLUMNS} FROM kb.curations w
 WHERE w.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR w.project_id = %(project_id)s)
 """
 _IN_PROJECT: LiteralString = "FROM kb.curations w WHERE w.project_id = %(project_id)s"
+# Aliases survive the rejection of their object.
+_NAMED: LiteralString = f"""
+FROM kb.curations w
+WHERE w.project_id = %(project_id)s AND (w.name_key = %(name_key)s OR w.subject_id IN (
+    SELECT n.object_id FROM {aliases.NAMES} n WHERE n.alias_key = %(name_key)s))"""
 _OF_OBJECT: LiteralString = f"""
 FROM kb.curations w
 WHERE w.project_id = %(project_id)s AND EXISTS (
@@ -169,13 +175,14 @@ class Curations(Statements):
         project_id: UUID,
         *,
         object_id: UUID | None = None,
+        name: str | None = None,
         limit: int,
         offset: int,
         after: UUID | None = None,
     ) -> tuple[list[Curation], int]:
-        """Corrections, newest first: of the project, or of an object and its relationships."""
-        params = {"project_id": project_id, "object_id": object_id}
-        source = _OF_OBJECT if object_id else _IN_PROJECT
+        """Corrections, newest first: of the project, of an object and its relationships, or of objects with this name or alias."""
+        params = {"project_id": project_id, "object_id": object_id, "name_key": name and name_key(name)}
+        source = _OF_OBJECT if object_id else _NAMED if name else _IN_PROJECT
         query = PagedQuery(_curation_of, _COLUMNS, source, "w.id DESC", is_after="w.id < %(after)s")
         return await self._queries.page(query, params, limit=limit, offset=offset, after=after)
 

@@ -29,6 +29,12 @@ router = api_router("corrections")
 
 PropertyName = Annotated[str, Query(alias="property", description="The property."), text(MAX_NAME)]
 
+ObjectName = Annotated[
+    str | None,
+    Query(description="Only corrections of objects with this name or alias, also rejected ones."),
+    text(MAX_NAME),
+]
+
 
 def _read_reason(
     reason: Annotated[ReasonText | None, Query(description=REASON)] = None,
@@ -137,12 +143,12 @@ async def list_object_curations(
 
 @router.get("/projects/{project_id}/curations")
 async def list_curations(
-    access: Reader, project_id: PathId, page: PagedByCursor
+    access: Reader, project_id: PathId, page: PagedByCursor, name: ObjectName = None
 ) -> Enveloped[Listing[CurationModel]]:
     """List all corrections of a project, newest first, also those that are undone or wait for their object."""
     await access.existing_project(project_id)
     entries, total = await access.store.graph.curations.page(
-        project_id, limit=page.fetched, offset=page.offset, after=page.after
+        project_id, name=name, limit=page.fetched, offset=page.offset, after=page.after
     )
     return listed(CurationModel, entries, total, page)
 
