@@ -47,23 +47,24 @@ _SCALE = (
 _DASH = "-\u2212\u2013"
 _SIGN = rf"(?:(?<![\w)\]])[{_DASH}](?=[\d$€£¥])|\bminus\s)"
 _DIGITS = r"\d{1,3}(?:[\u00a0\u2009\u202f ]\d{3})+(?![.,]?\d)|\d{1,3}(?:['\u2019]\d{3})+(?!\d)|\d+(?:[.,:/]\d+)*|(?<![\w.])\.\d+"
+_PERCENT = r"per\s?cento?|pour\s?cent|por\s?c(?:ie|e)nto|prozent|procent"
 QUANTITY = (
     r"(?<![\w.,:/])(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s*(?:(?P<half>[ap])\.?\s?m|(?-i:Uhr))\b"
     rf"|(?=[{_DASH}\d$€£¥.mMUEGJ])(?P<sign>{_SIGN})?(?P<unit>US\$|[$€£¥]|\b(?-i:USD|EUR|GBP|JPY)\s?(?=\d))?"
     rf"(?P<number>{_DIGITS})(?:(?:st|nd|rd|th)\b)?(?:{_SCALE})?"
+    rf"|\b(?:(?P<percent>{_PERCENT})|(?P<dollars>US[\s-]dollars?))\b"
 )
-"""Matches a quantity in digits or a time of day, with `re.IGNORECASE`. `quantity_keys` reads a match."""
+"""Matches a quantity in digits, a time of day, or a unit of several spellings, with `re.IGNORECASE`. `quantity_keys` reads a match."""
 UNIT = re.compile(
     r"\s?(?:[%‰°$€£¥]|(?i:per\s?cent|dollars?|euros?|pounds?|USD|EUR|GBP)\b|[kMGTmcdµ]?(?:m|g|l|Wh?|V|Hz|Pa|s|h|B)[²³]?\b)"
 )
 """Matches a unit behind an amount."""
 UNITS = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
-_PERCENT = r"per\s?cento?|pour\s?cent|por\s?c(?:ie|e)nto|prozent|procent"
 _CODES = {"us$": "dollar", "usd": "dollar", "eur": "euro", "gbp": "pound", "jpy": "yen"}
 _WRITTEN_UNITS = UNITS | {f"{unit}s": unit for unit in UNITS.values()} | _CODES
 
 _FIGURE = re.compile(
-    rf"{QUANTITY}|(?P<percent>(?:{_PERCENT})\b)|(?P<dollars>US[\s-]dollars?)\b"
+    rf"{QUANTITY}"
     rf"|(?P<word>[{UNSPACED}]|[^\W\d_{UNSPACED}]+|[\d.,:/]+|[%$€£¥])",
     re.IGNORECASE,
 )
@@ -158,7 +159,7 @@ def numbers_in(text: str) -> list[str]:
 
 
 def quantity_keys(found: re.Match[str], *, keep_zeros: bool = False) -> Iterator[str]:
-    """The number of a match of `QUANTITY` and its currency; nothing for another match."""
+    """The number of a match of `QUANTITY` and its unit; nothing for another match."""
     if found["hour"]:
         half = found["half"]
         hour = int(found["hour"]) % 12 + 12 * (half in "pP") if half else int(found["hour"])
@@ -170,14 +171,14 @@ def quantity_keys(found: re.Match[str], *, keep_zeros: bool = False) -> Iterator
         yield ("-" if found["sign"] else "") + number
         if found["unit"]:
             yield _WRITTEN_UNITS[found["unit"].strip().lower()]
+    elif found["percent"] or found["dollars"]:
+        yield "percent" if found["percent"] else "dollar"
 
 
 def _keys(found: re.Match[str], *, keep_zeros: bool) -> Iterator[str]:
     if found["word"]:
         word = fold(found["word"])
         yield _WRITTEN_UNITS.get(word, word)
-    elif found["percent"] or found["dollars"]:
-        yield "percent" if found["percent"] else "dollar"
     else:
         yield from quantity_keys(found, keep_zeros=keep_zeros)
 

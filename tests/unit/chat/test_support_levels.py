@@ -307,7 +307,11 @@ def test_passages_support_a_sentence_together_if_each_says_a_part() -> None:
         ("twenty-five", "twenty five", "25"),
         ("two hundred and five", "205"),
         ("a hundred", "one hundred", "100"),
-        ("5%", "5 percent", "five percent"),
+        ("5%", "5 percent", "five percent", "5 Prozent"),
+        ("$3.5bn", "3.5 billion dollars"),
+        ("48k", "48,000", "48 thousand"),
+        ("1,2 Millionen", "1.2 million", "1.200.000"),
+        ("zwölf", "12", "a dozen"),
         ("the 422nd", "422"),
         ("２０", "20"),
     ],
@@ -326,6 +330,10 @@ def test_a_figure_is_the_same_however_it_is_written(same: tuple[str, ...]) -> No
         ("3.2.1", "3.2"),
         ("version 2.1", "version 2.10"),
         ("section 3.0", "section 3"),
+        ("48", "48k"),
+        ("half a dozen", "a dozen"),
+        ("5 euros", "5 dollars"),
+        ("5 degrees", "-5 degrees"),
     ],
 )
 def test_other_figures_are_others(one: str, two: str) -> None:
