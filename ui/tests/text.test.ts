@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { parse } from "whence-client";
 import { bytes, count, duration, relative, sameWords, unstarred } from "../src/text/format";
 import { markdown, verbatim } from "../src/text/markdown";
+import { wordFrom } from "../src/text/matches";
 import { Points } from "../src/text/points";
 
 /** Elements as text, to compare: tags in brackets. */
@@ -67,4 +68,16 @@ test("quotes are compared by their words, and shown as they stand", () => {
   expect(unstarred("Searched for *ledger* instead of *ledgr*")).toBe(
     "Searched for “ledger” instead of “ledgr”",
   );
+});
+
+test("an excerpt begins at a word about 100 characters before its place", () => {
+  const text = `${"sea ".repeat(20)}\u{1f30a}${"storm ".repeat(30)}`;
+  const points = new Points(text);
+  const from = wordFrom(points, 150);
+  expect(from).toBeGreaterThanOrEqual(50);
+  expect(points.slice(from - 1, from)).toBe(" ");
+  expect(points.slice(from)).toMatch(/^sea /);
+  expect(wordFrom(points, 100)).toBe(0);
+  expect(wordFrom(points, Infinity)).toBe(0);
+  expect(wordFrom(new Points("x".repeat(300)), 200)).toBe(100);
 });

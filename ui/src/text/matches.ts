@@ -1,3 +1,5 @@
+import type { Points } from "./points";
+
 interface Range {
   start: number;
   end: number;
@@ -51,4 +53,14 @@ function trimmed(points: readonly string[], start: number, end: number): Range {
   while (start < end && /\s/.test(points[start] ?? "")) start += 1;
   while (end > start && /\s/.test(points[end - 1] ?? "")) end -= 1;
   return { start, end };
+}
+
+/** Characters of an excerpt before its first matched word. */
+const LEAD = 100;
+
+/** Where a word begins about 100 characters before a place; 0 near the beginning, and without a place. */
+export function wordFrom(points: Points, place: number): number {
+  if (!Number.isFinite(place) || place <= LEAD) return 0;
+  const lead = points.slice(place - LEAD, place);
+  return place - LEAD + [...lead.slice(0, lead.search(/\s/) + 1)].length;
 }

@@ -1,11 +1,9 @@
 import type { Schemas } from "../../api/client";
 import { Marked } from "../../components/Marked";
+import { wordFrom } from "../../text/matches";
 import { Points } from "../../text/points";
 
 type Hit = Schemas["HitModel"];
-
-/** Characters before the first matched word. */
-const LEAD = 100;
 
 /** A hit; `page` is that of its best sentence, `best` the highest score by words, which has no upper end of its own. */
 export function HitCard(props: { hit: Hit; page: number | null; best: number; open: () => void }) {
@@ -53,13 +51,6 @@ function Excerpt({ hit }: { hit: Hit }) {
       <Marked text={points.slice(from)} spans={spans} />
     </>
   );
-}
-
-/** Where a word begins about 100 characters before a place; 0 near the beginning, and without a place. */
-function wordFrom(points: Points, place: number): number {
-  if (!Number.isFinite(place) || place <= LEAD) return 0;
-  const lead = points.slice(place - LEAD, place);
-  return place - LEAD + [...lead.slice(0, lead.search(/\s/) + 1)].length;
 }
 
 function Bar({ name, score, best = 1 }: { name: string; score: number | null; best?: number }) {
