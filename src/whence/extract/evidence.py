@@ -3,10 +3,11 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import product
 from typing import Any, Literal
 
+from whence.extract.claim_context import claims_value, passage_to, rest_from, sentence_of
 from whence.extract.context import KnownClaim, KnownObject
 from whence.extract.grounding import MAX_QUOTE, FoundQuote, SearchableText, written_plainly
 from whence.extract.mentions import Mentions
@@ -17,7 +18,7 @@ from whence.extract.restating import Said, is_restated, label
 from whence.extract.schema import Property
 from whence.extract.specific import FEWEST_WORDS, has_figure, is_distinctive, is_specific
 from whence.extract.subjects import Subjects
-from whence.extract.values import is_among, is_choice, parts, same
+from whence.extract.values import is_choice, parts, same
 from whence.matching import Reading, Verdict, match, read
 from whence.text.aliases import TypedName
 from whence.text.content_words import words
@@ -116,13 +117,14 @@ class ChunkEvidence:
         that states it alike, and `is_named`, that the chunk names it. For three content words, the sentence only has to be
         possibly about the object. A common word is no evidence, and neither is a sentence that denies the value.
         """
-        own = [each for each in self.claims if each.is_quoted and _claims(each, known, name, value)]
+        own = [each for each in self.claims if each.is_quoted and claims_value(each, known, name, value)]
         repeated = next(filter(None, (self._repeating(each, known.name) for each in own)), None)
         if repeated:
             return repeated
         others = (part for part, _ in parts(known.properties.get(name)) if not same(part, value))
         said = Said(
-            "\n".join((*map(str, others), *dict.fromkeys(map(_said, own)))), label(f"{name} {known.type}")
+            "\n".join((*map(str, others), *dict.fromkeys(map(sentence_of, own)))),
+            label(f"{name} {known.type}"),
         )
         found = [
             self._confirming(part, known.name, name, said, is_named=is_named) for part, _ in parts(value)
@@ -135,12 +137,14 @@ class ChunkEvidence:
 
     def repeats_chunk(self, value: Any, known: KnownObject, name: str) -> bool:
         """Whether the chunk repeats all that another one says from the object's name on, and claims the value from without a quote."""
-        unquoted = (each for each in self.claims if not each.is_quoted and _claims(each, known, name, value))
-        return any(self._verbatim(_rest_from(each.text, known.name)) for each in unquoted)
+        unquoted = (
+            each for each in self.claims if not each.is_quoted and claims_value(each, known, name, value)
+        )
+        return any(self._verbatim(rest_from(each.text, known.name)) for each in unquoted)
 
     def _repeating(self, claim: KnownClaim, of: str) -> FoundQuote | None:
         """The quote of the claim where the chunk repeats the words from the object's name to it, or the same sentence about the object."""
-        within = self._verbatim(_passage(claim, of)) or self._same_sentence(claim, of)
+        within = self._verbatim(passage_to(claim, of)) or self._same_sentence(claim, of)
         places = self._primary.places(claim.quote) if within else ()
         return next(
             (
@@ -160,7 +164,7 @@ class ChunkEvidence:
         return self._passages[passage]
 
     def _same_sentence(self, claim: KnownClaim, of: str) -> list[tuple[int, int]]:
-        sentence = _said(claim)
+        sentence = sentence_of(claim)
         if sentence not in self._repeated:
             self._repeated[sentence] = match(sentence, [self._reading])[0]
         said = self._repeated[sentence]
@@ -371,41 +375,6 @@ class ChunkEvidence:
     @cached_property
     def _objects(self) -> list[tuple[KnownObject, SearchableText]]:
         return [(each, _ground_values(each)) for each in self._shown]
-
-
-def _claims(claim: KnownClaim, known: KnownObject, name: str, value: Any) -> bool:
-    is_same = same(claim.value, value) or is_among(value, claim.value)
-    return is_same and (claim.object_id, claim.property_name) == (known.id, name)
-
-
-def _said(claim: KnownClaim) -> str:
-    """The sentence of the other chunk that states the value."""
-    return _sentence(claim.text, claim.start, claim.end)
-
-
-def _passage(claim: KnownClaim, of: str) -> str | None:
-    """The sentences of the other chunk from the object's name to the claim."""
-    return _sentences_from(claim.text, of, claim.start, claim.end)
-
-
-@lru_cache(maxsize=1024)
-def _sentences_from(text: str, name: str, start: int, end: int) -> str | None:
-    sentences = Sentences(text)
-    low, high = sentences.around(start, end)
-    named = [at for at, _ in SearchableText(text).places(name) if at < high]
-    return text[slice(*sentences.around(min(low, named[-1]), high))] if named else None
-
-
-@lru_cache(maxsize=1024)
-def _rest_from(text: str, name: str) -> str:
-    """The text from the sentence that first names the object."""
-    named = SearchableText(text).places(name)
-    return text[Sentences(text).around(*named[0])[0] :].strip() if named else text.strip()
-
-
-@lru_cache(maxsize=1024)  # a list has many elements from one sentence
-def _sentence(text: str, start: int, end: int) -> str:
-    return text[slice(*Sentences(text).around(start, end))]
 
 
 def _ground_values(known: KnownObject) -> SearchableText:
