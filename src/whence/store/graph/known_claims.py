@@ -42,7 +42,8 @@ WHERE r.project_id = %(project_id)s AND r.source_id = ANY(%(ids)s::uuid[]) AND r
 LIMIT %(limit)s
 """
 _MOST_CLAIMS = 500
-# Without a quote, a claim may come from any sentence up to the end of its chunk.
+# Without a quote, a claim may come from any sentence up to the end of its chunk. Such claims are read last: they must not
+# take the places of quoted ones.
 QUOTED_AGAIN: LiteralString = """
 SELECT p.object_id, p.property_name, p.value, coalesce(p.quote, b.text), c.text, coalesce(p.start_offset, 0),
        coalesce(p.end_offset, length(c.text)), p.quote IS NOT NULL
@@ -52,6 +53,7 @@ CROSS JOIN LATERAL (SELECT btrim(c.text, E' \\n\\r\\t') AS text) b
 WHERE p.project_id = %(project_id)s AND p.object_id = ANY(%(ids)s::uuid[]) AND p.chunk_id <> %(chunk_id)s AND p.is_grounded
   AND position(regexp_replace(lower(coalesce(p.quote, right(b.text, 10))), '\\s+', ' ', 'g')
                IN regexp_replace(lower(%(text)s), '\\s+', ' ', 'g')) > 0
+ORDER BY p.quote IS NULL, p.object_id, p.property_name, p.chunk_id
 LIMIT %(limit)s
 """
 
