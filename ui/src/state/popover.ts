@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 const WIDTH = 320;
 const ROOM = 180;
@@ -15,7 +15,7 @@ export function usePopover(): { at: Spot | null; open: (by: Element) => void; cl
     const below = box.bottom + ROOM < innerHeight;
     setAt(below ? { left, top: `${box.bottom}px` } : { left, bottom: `${innerHeight - box.top}px` });
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!at) return;
     const stop = new AbortController();
     const options = { capture: true, signal: stop.signal };
